@@ -1,0 +1,104 @@
+# `make demo` and `make test` need Python >= 3.11 and a C++20 compiler, nothing else.
+#
+#   demo         install for use and run the demonstration
+#   test         install for development and run all quick tests, static checks included
+#   statistical  the slow tests of the samplers
+#   lint         the static checks alone
+#   sanitize     the tests on a build with AddressSanitizer and UndefinedBehaviorSanitizer
+#   build, stub  compile after an edit; write the type stub of the compiled module anew
+#   bench, experiments, docs
+#   clean        remove what the above have made
+#
+# Variables: PYTHON=python3.12, WERROR=OFF (for a compiler with new warnings), JOBS=8, ARGS="-k arpa" (to pytest).
+
+PYTHON ?= python3
+WERROR ?= ON
+JOBS ?= 2
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+SANITIZE_VENV := .venv-sanitize
+BUILD_FILES := pyproject.toml CMakeLists.txt README.md LICENSE
+CPP_FILES := $(shell find cpp)# directories too: a deleted file is a change
+PYTHON_FILES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name py.typed)
+
+# The development install serves the demo too; only a fresh checkout needs the user's one.
+DEMO_STAMP := $(if $(wildcard $(VENV)/.stamp-dev),$(VENV)/.stamp-dev,$(VENV)/.stamp-user)
+
+.PHONY: demo test lint statistical bench experiments docs sanitize build stub clean
+.DELETE_ON_ERROR:
+
+demo: $(DEMO_STAMP)
+	$(BIN)/hiddenite demo
+
+test: $(VENV)/.stamp-dev
+	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+statistical: $(VENV)/.stamp-dev
+	$(BIN)/python -m pytest -n $(JOBS) -m statistical $(ARGS)
+
+lint: $(VENV)/.stamp-dev
+	$(BIN)/python -m pytest -n $(JOBS) tests/unit/test_codebase.py $(ARGS)
+
+build: $(VENV)/.stamp-dev
+
+stub: $(VENV)/.stamp-dev
+	$(BIN)/python -m nanobind.stubgen -q -m hiddenite._core -o src/hiddenite/_core.pyi
+
+bench: $(VENV)/.stamp-dev
+	@test -f benchmarks/run.py || { echo "make bench: there is no benchmarks/run.py"; exit 1; }
+	$(BIN)/python -m pip install -q --no-build-isolation -e '.[test,demo,bench]'
+	$(BIN)/python benchmarks/run.py
+
+experiments: $(VENV)/.stamp-dev
+	@test -f experiments/run_all.py || { echo "make experiments: there is no experiments/run_all.py"; exit 1; }
+	$(BIN)/python experiments/run_all.py
+
+docs: $(VENV)/.stamp-dev
+	@test -f mkdocs.yml || { echo "make docs: there is no mkdocs.yml"; exit 1; }
+	$(BIN)/python -m pip install -q --no-build-isolation -e '.[test,demo,docs]'
+	$(BIN)/python -m mkdocs build --strict
+
+# libstdc++ is loaded beside libasan because the interpreter is C: without it the sanitizer finds no
+# function that throws and dies at the first exception. Leaks are the interpreter's own habit.
+# --capture=sys leaves the file descriptors alone, so that a report is seen.
+sanitize: $(SANITIZE_VENV)/.stamp
+	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so)" \
+	ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	$(SANITIZE_VENV)/bin/python -m pytest -n $(JOBS) --capture=sys --ignore tests/unit/test_codebase.py $(ARGS)
+
+clean:
+	rm -rf build dist site $(VENV) $(SANITIZE_VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV)/.stamp-venv $(SANITIZE_VENV)/.stamp-venv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "hiddenite needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(@D)
+	touch $@
+
+$(VENV)/.stamp-user: $(VENV)/.stamp-venv $(BUILD_FILES) $(CPP_FILES) $(PYTHON_FILES)
+	$(BIN)/python -m pip install '.[demo]'
+	touch $@
+
+# What is needed to build without isolation, so that a rebuild compiles only what changed: the declared
+# requirements first, then what the backend finds missing here (cmake, ninja).
+%/.stamp-tools: %/.stamp-venv pyproject.toml
+	$*/bin/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' > $*/tools.txt
+	$*/bin/python -m pip install -q -r $*/tools.txt
+	$*/bin/python -c 'from scikit_build_core.build import get_requires_for_build_wheel as missing; print(*missing(), sep="\n")' > $*/tools.txt
+	$*/bin/python -m pip install -q -r $*/tools.txt
+	touch $@
+
+# Editable: Python files are used where they lie, and only a change of C++ or of the build files installs again.
+$(VENV)/.stamp-dev: $(VENV)/.stamp-tools $(BUILD_FILES) $(CPP_FILES)
+	$(BIN)/python -m pip install --no-build-isolation --config-settings=cmake.define.HIDDENITE_WERROR=$(WERROR) -e '.[test,demo]'
+	touch $@
+
+# Not editable: the sanitized suite also proves that the installed files are complete.
+$(SANITIZE_VENV)/.stamp: $(SANITIZE_VENV)/.stamp-tools $(BUILD_FILES) $(CPP_FILES) $(PYTHON_FILES)
+	$(SANITIZE_VENV)/bin/python -m pip install --no-build-isolation --config-settings=build-dir=build/sanitize \
+	    --config-settings=cmake.define.HIDDENITE_SANITIZE=ON --config-settings=cmake.define.HIDDENITE_WERROR=$(WERROR) \
+	    --config-settings=install.strip=false '.[test,demo]'
+	touch $@

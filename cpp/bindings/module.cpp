@@ -1,0 +1,48 @@
+#include "bindings.hpp"
+
+#include <memory>
+
+#include "../hiddenite/error.hpp"
+
+namespace {
+
+void raise(const char* type, nb::tuple args) {
+  nb::object cls = nb::module_::import_("hiddenite.errors").attr(type);
+  PyErr_SetObject(cls.ptr(), nb::object(cls(*args)).ptr());
+}
+
+void translate(const std::exception_ptr& p, void*) {
+  try {
+    std::rethrow_exception(p);
+  } catch (const hiddenite::FormatError& e) {
+    nb::object line = e.line == 0 ? nb::none() : nb::cast(e.line);
+    raise("FormatError", nb::make_tuple(e.file.c_str(), line, e.what()));
+  } catch (const hiddenite::ModelError& e) {
+    raise("ModelError", nb::make_tuple(e.what()));
+  }
+}
+
+}  // namespace
+
+hiddenite::ChunkSource python_source(nb::callable read) {
+  // The bytes object stays alive until the next call asks for more.
+  auto held = std::make_shared<nb::object>();
+  return [read = std::move(read), held]() -> std::string_view {
+    const nb::gil_scoped_acquire gil;
+    try {
+      *held = read();
+    } catch (nb::python_error& e) {
+      if (!e.matches(PyExc_ValueError)) throw;
+      throw std::runtime_error(nb::str(e.value()).c_str());
+    }
+    const nb::bytes chunk = nb::cast<nb::bytes>(*held);
+    return {chunk.c_str(), chunk.size()};
+  };
+}
+
+NB_MODULE(_core, m) {
+  m.doc() = "The C++ core of hiddenite. Use the package's own names; these may change.";
+  nb::register_exception_translator(translate);
+  bind_ngram(m);
+  bind_kneser_ney(m);
+}

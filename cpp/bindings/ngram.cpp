@@ -1,0 +1,96 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "../hiddenite/arpa.hpp"
+#include "../hiddenite/ngram.hpp"
+#include "../hiddenite/score.hpp"
+#include "bindings.hpp"
+
+using namespace hiddenite;
+using namespace nb::literals;
+
+namespace {
+
+std::vector<std::size_t> ngram_counts(const NgramTable& table) {
+  std::vector<std::size_t> counts;
+  for (int n = 1; n <= table.order; ++n) counts.push_back(table.num_ngrams(n));
+  return counts;
+}
+
+void check_ids(const NgramTable& table, const std::vector<WordId>& ids) {
+  for (const WordId id : ids) {
+    if (id >= table.vocabulary.size()) throw nb::index_error("word id out of range");
+  }
+}
+
+template <class T>
+nb::ndarray<nb::numpy, const T, nb::ndim<1>> view(nb::handle owner, const std::vector<T>& values) {
+  return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()}, owner);
+}
+
+nb::tuple read_arpa_from(nb::callable read, std::string name, std::optional<double> unknown_log10) {
+  LineReader lines(python_source(std::move(read)), std::move(name));
+  ReadArpa result;
+  {
+    const nb::gil_scoped_release release;
+    result = read_arpa(lines, ArpaOptions{unknown_log10});
+  }
+  return nb::make_tuple(nb::cast(std::move(result.table)), result.warnings, result.implied);
+}
+
+void write_arpa_to(const NgramTable& table, nb::callable write, bool with_max_columns) {
+  const TextSink sink = [&](std::string_view text) {
+    const nb::gil_scoped_acquire gil;
+    write(nb::bytes(text.data(), text.size()));
+  };
+  const nb::gil_scoped_release release;
+  write_arpa(table, with_max_columns, sink);
+}
+
+nb::tuple score_text_arrays(const NgramTable& table, nb::bytes text, int threads,
+                            const std::string& name, std::uint64_t first_line) {
+  SentenceScores scores;
+  const std::string_view view(text.c_str(), text.size());
+  {
+    const nb::gil_scoped_release release;
+    scores = score_text(table, view, threads, name, first_line);
+  }
+  return nb::make_tuple(to_array(std::move(scores.log_prob)), to_array(std::move(scores.log_prob_known)),
+                        to_array(std::move(scores.tokens)), to_array(std::move(scores.oov)));
+}
+
+}  // namespace
+
+void bind_ngram(nb::module_& m) {
+  nb::class_<NgramTable>(m, "NgramTable", "A back-off language model; immutable.")
+      .def_ro("order", &NgramTable::order)
+      .def_ro("unknown_is_listed", &NgramTable::unknown_is_listed)
+      .def_prop_ro("ngram_counts", &ngram_counts, "Number of n-grams per order.")
+      .def_prop_ro("bytes", &NgramTable::bytes)
+      .def_prop_ro("num_words", [](const NgramTable& t) { return t.vocabulary.size(); })
+      .def("word", [](const NgramTable& t, WordId id) {
+        check_ids(t, {id});
+        return t.vocabulary.word(id);
+      }, "id"_a)
+      .def("find", [](const NgramTable& t, std::string_view word) -> std::optional<WordId> {
+        const WordId id = t.vocabulary.find(word);
+        return id == NO_WORD ? std::nullopt : std::optional(id);
+      }, "word"_a)
+      .def("conditional", [](const NgramTable& t, WordId word, const std::vector<WordId>& context) {
+        check_ids(t, {word});
+        check_ids(t, context);
+        return t.conditional(word, context);
+      }, "word"_a, "context"_a, "ln p(word | context)")
+      .def("max_conditional", [](const NgramTable& t, WordId word, const std::vector<WordId>& context) {
+        check_ids(t, {word});
+        check_ids(t, context);
+        return t.max_conditional(word, context);
+      }, "word"_a, "context"_a, "Its maximum over all contexts that end in `context`.")
+      .def("score_text", &score_text_arrays, "text"_a, "threads"_a, "name"_a, "first_line"_a,
+           "Per line: log_prob, log_prob_known, tokens, oov.");
+  m.def("read_arpa", &read_arpa_from, "read"_a, "name"_a, "unknown_log10"_a.none(),
+        "Table, warnings and number of implied n-grams from a callable that gives bytes.");
+  m.def("write_arpa", &write_arpa_to, "table"_a, "write"_a, "with_max_columns"_a);
+}

@@ -1,0 +1,371 @@
+#include "kneser_ney.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "error.hpp"
+#include "windows.hpp"
+
+namespace hiddenite {
+
+namespace {
+
+// The n-grams of one order in the order of the sorted windows: all that share
+// a suffix stand together, ordered by their first word. Level 1 is indexed by
+// word id.
+struct CountedLevel {
+  std::vector<WordId> first;          // the first word
+  std::vector<std::uint32_t> suffix;  // the n-gram without it, on the level below
+  std::vector<std::uint32_t> count;   // adjusted
+  std::vector<std::uint32_t> raw;     // occurrences; only if n-grams are pruned
+  std::size_t size() const { return first.size(); }
+};
+
+void increase(std::uint32_t& count, std::uint64_t by) {
+  const std::uint64_t sum = count + by;
+  if (sum > std::numeric_limits<std::uint32_t>::max()) {
+    throw ModelError("an n-gram occurs more than 4 billion times");
+  }
+  count = static_cast<std::uint32_t>(sum);
+}
+
+// Collects the n-grams of all orders from windows in sorted order.
+class WindowScanner {
+ public:
+  WindowScanner(int order, bool keep_raw)
+      : levels_(order), current_(order + 1), previous_(order, 0), keep_raw_(keep_raw) {}
+
+  void add(WindowKeys keys, std::uint64_t count) {
+    const std::size_t order = keys.size();
+    std::size_t same = 0, depth = 0;
+    while (depth < order && keys[depth] != 0) ++depth;
+    while (same < depth && keys[same] == previous_[same]) ++same;
+    for (std::size_t n = same + 1; n <= depth; ++n) {
+      CountedLevel& level = levels_[n - 1];
+      if (n > 1) increase(levels_[n - 2].count[current_[n - 1]], 1);
+      current_[n] = static_cast<std::uint32_t>(level.size());
+      level.first.push_back(keys[n - 1] - 1);
+      level.suffix.push_back(current_[n - 1]);
+      level.count.push_back(0);
+      if (keep_raw_) level.raw.push_back(0);
+    }
+    increase(levels_[depth - 1].count[current_[depth]], count);
+    if (keep_raw_) {
+      for (std::size_t n = 1; n <= depth; ++n) increase(levels_[n - 1].raw[current_[n]], count);
+    }
+    std::copy(keys.begin(), keys.end(), previous_.begin());
+  }
+
+  std::vector<CountedLevel> finish(WordId num_words) {
+    index_unigrams_by_word(num_words);
+    return std::move(levels_);
+  }
+
+ private:
+  void index_unigrams_by_word(WordId num_words) {
+    CountedLevel& found = levels_[0];
+    CountedLevel unigrams;
+    unigrams.first.resize(num_words);
+    unigrams.suffix.assign(num_words, 0);
+    unigrams.count.assign(num_words, 0);
+    if (keep_raw_) unigrams.raw.assign(num_words, 0);
+    for (WordId w = 0; w < num_words; ++w) unigrams.first[w] = w;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      unigrams.count[found.first[i]] = found.count[i];
+      if (keep_raw_) unigrams.raw[found.first[i]] = found.raw[i];
+    }
+    if (levels_.size() > 1) {
+      for (std::uint32_t& suffix : levels_[1].suffix) suffix = found.first[suffix];
+    }
+    found = std::move(unigrams);
+  }
+
+  std::vector<CountedLevel> levels_;
+  std::vector<std::uint32_t> current_;  // [n]: the n-gram of the last window
+  std::vector<std::uint32_t> previous_;
+  bool keep_raw_;
+};
+
+Discounts estimate_discounts(const CountedLevel& level) {
+  std::array<double, 5> n{};
+  for (const std::uint32_t c : level.count) {
+    if (c >= 1 && c <= 4) n[c] += 1;
+  }
+  Discounts result;
+  if (n[1] == 0 || n[2] == 0 || n[3] == 0) return result;
+  const double y = n[1] / (n[1] + 2 * n[2]);
+  std::array<double, 3> d{};
+  for (int k = 1; k <= 3; ++k) {
+    d[k - 1] = k - (k + 1) * y * n[k + 1] / n[k];
+    if (d[k - 1] < 0 || d[k - 1] > k) return result;
+  }
+  result.d = d;
+  result.closed_form = true;
+  return result;
+}
+
+// Turns counted levels into probabilities and back-off weights, from below.
+class Interpolator {
+ public:
+  Interpolator(std::vector<CountedLevel>& counted, const std::vector<Discounts>& discounts,
+               const std::vector<std::uint64_t>& prune)
+      : counted_(counted), discounts_(discounts), prune_(prune) {}
+
+  std::vector<NgramLevel> run() {
+    std::vector<NgramLevel> levels;
+    interpolate_unigrams();
+    for (std::size_t n = 2; n <= counted_.size(); ++n) {
+      find_contexts(n);
+      interpolate(n);
+      levels.push_back(emit(n - 1));
+      release(n);
+      lower_prob_ = std::move(prob_);
+    }
+    gamma_.assign(counted_.back().size(), 1.0);
+    levels.push_back(emit(counted_.size()));
+    return levels;
+  }
+
+ private:
+  bool is_pruned(std::size_t n, std::size_t i) const {
+    if (prune_.empty() || n == 1) return false;
+    const std::uint64_t threshold = prune_[std::min(n, prune_.size()) - 1];
+    return threshold > 0 && counted_[n - 1].raw[i] <= threshold;
+  }
+
+  void interpolate_unigrams() {
+    const CountedLevel& level = counted_[0];
+    double total = 0, discounted = 0;
+    for (const std::uint32_t c : level.count) {
+      total += c;
+      discounted += discounts_[0].of(c);
+    }
+    const double uniform = discounted / total / static_cast<double>(level.size() - 1);
+    lower_prob_.resize(level.size());
+    for (std::size_t w = 0; w < level.size(); ++w) {
+      lower_prob_[w] = (level.count[w] - discounts_[0].of(level.count[w])) / total + uniform;
+    }
+  }
+
+  // context_[i]: the n-gram i of level n without its last word, on level n - 1.
+  // It begins with the same word as i, and without that word it is the context
+  // of i's suffix: one of the left extensions of that context, which stand
+  // together and in order.
+  void find_contexts(std::size_t n) {
+    const CountedLevel& level = counted_[n - 1];
+    if (n == 2) {
+      context_ = level.first;
+      return;
+    }
+    const CountedLevel& below = counted_[n - 2];
+    std::vector<std::uint32_t> extensions(counted_[n - 3].size() + 1, 0);
+    for (const std::uint32_t s : below.suffix) ++extensions[s + 1];
+    for (std::size_t s = 1; s < extensions.size(); ++s) extensions[s] += extensions[s - 1];
+    std::vector<std::uint32_t> context(level.size());
+    std::size_t place = 0;
+    for (std::size_t i = 0; i < level.size(); ++i) {
+      const std::uint32_t shared = context_[level.suffix[i]];
+      if (i == 0 || level.suffix[i] != level.suffix[i - 1]) place = extensions[shared];
+      const auto end = below.first.begin() + extensions[shared + 1];
+      const auto found = std::lower_bound(below.first.begin() + static_cast<std::ptrdiff_t>(place),
+                                          end, level.first[i]);
+      place = static_cast<std::size_t>(found - below.first.begin());
+      context[i] = static_cast<std::uint32_t>(place);
+    }
+    context_ = std::move(context);
+  }
+
+  void interpolate(std::size_t n) {
+    const CountedLevel& level = counted_[n - 1];
+    const std::size_t num_contexts = counted_[n - 2].size();
+    std::vector<double> total(num_contexts, 0.0);
+    gamma_.assign(num_contexts, 0.0);
+    for (std::size_t i = 0; i < level.size(); ++i) {
+      total[context_[i]] += level.count[i];
+      gamma_[context_[i]] += is_pruned(n, i) ? level.count[i] : discounts_[n - 1].of(level.count[i]);
+    }
+    for (std::size_t s = 0; s < num_contexts; ++s) gamma_[s] = total[s] > 0 ? gamma_[s] / total[s] : 1.0;
+    prob_.resize(level.size());
+    for (std::size_t i = 0; i < level.size(); ++i) {
+      const std::uint32_t s = context_[i];
+      prob_[i] = (level.count[i] - discounts_[n - 1].of(level.count[i])) / total[s] +
+                 gamma_[s] * lower_prob_[level.suffix[i]];
+    }
+  }
+
+  // Level n, whose probabilities are in lower_prob_ and back-off weights in gamma_.
+  NgramLevel emit(std::size_t n) const {
+    NgramLevel result;
+    result.n = static_cast<int>(n);
+    const bool top = n == counted_.size();
+    const std::size_t size = counted_[n - 1].size();
+    result.words.reserve(size * n);
+    result.log_prob.reserve(size);
+    if (!top) result.log_backoff.reserve(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      if (is_pruned(n, i)) continue;
+      std::size_t j = i;
+      for (std::size_t k = n; k >= 1; --k) {
+        result.words.push_back(counted_[k - 1].first[j]);
+        j = counted_[k - 1].suffix[j];
+      }
+      result.log_prob.push_back(static_cast<float>(std::log(lower_prob_[i])));
+      if (!top) result.log_backoff.push_back(static_cast<float>(std::log(gamma_[i])));
+    }
+    return result;
+  }
+
+  // The counts of level n are no longer needed; its words are.
+  void release(std::size_t n) { std::vector<std::uint32_t>().swap(counted_[n - 1].count); }
+
+  std::vector<CountedLevel>& counted_;
+  const std::vector<Discounts>& discounts_;
+  const std::vector<std::uint64_t>& prune_;
+  std::vector<std::uint32_t> context_;
+  std::vector<double> lower_prob_, prob_;
+  std::vector<double> gamma_;  // per context of the level being interpolated
+};
+
+}  // namespace
+
+// ----------------------------------------------------------------- trainer
+
+KneserNeyTrainer::KneserNeyTrainer(TrainOptions options)
+    : options_(std::move(options)),
+      // Per token in memory: itself, its depth, two entries of the sort, slack.
+      tokens_in_memory_(std::max<std::size_t>(options_.memory_bytes / 16, 1024)) {
+  if (options_.vocabulary) {
+    for (const std::string& word : *options_.vocabulary) vocabulary_.add(word);
+  }
+  occurrences_.assign(vocabulary_.size(), 0);
+}
+
+KneserNeyTrainer::~KneserNeyTrainer() = default;
+
+void KneserNeyTrainer::add(LineReader& lines) {
+  std::string_view line;
+  while (lines.next(line)) {
+    if (lines.line_number() == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+    const std::size_t invalid = find_invalid_utf8(line);
+    if (invalid != line.npos) fail_invalid(line, invalid, lines);
+    add_sentence(line, lines);
+    if (tokens_.size() >= tokens_in_memory_) spool();
+  }
+}
+
+void KneserNeyTrainer::fail_invalid(std::string_view line, std::size_t offset,
+                                    const LineReader& lines) const {
+  const bool binary = line[offset] == '\0';
+  throw FormatError(lines.name(), lines.line_number(),
+                    "column " + std::to_string(offset + 1) + ": found " +
+                        (binary ? "a NUL byte, expected text; is this a binary file?"
+                                : "a byte that is not UTF-8, expected UTF-8 text; convert the "
+                                  "file with iconv"));
+}
+
+void KneserNeyTrainer::add_sentence(std::string_view line, const LineReader& lines) {
+  tokens_.push_back(SENTENCE_BEGIN);
+  for (std::string_view word = next_word(line); !word.empty(); word = next_word(line)) {
+    const WordId id = options_.vocabulary ? vocabulary_.id_or_unknown(word) : vocabulary_.add(word);
+    if (id == SENTENCE_BEGIN || id == SENTENCE_END) {
+      throw FormatError(lines.name(), lines.line_number(),
+                        "found the word " + std::string(word) +
+                            ", expected none: sentence boundaries are added to each line; remove it");
+    }
+    if (id >= occurrences_.size()) occurrences_.resize(id + std::size_t{1}, 0);
+    ++occurrences_[id];
+    tokens_.push_back(id);
+    ++num_tokens_;
+  }
+  tokens_.push_back(SENTENCE_END);
+  ++num_tokens_;
+  ++num_sentences_;
+}
+
+KneserNeyTrainer::TemporaryFile KneserNeyTrainer::temporary_file() const {
+  std::string name = options_.temporary_directory + "/hiddenite-XXXXXX";
+  const int descriptor = mkstemp(name.data());
+  std::FILE* file = descriptor < 0 ? nullptr : fdopen(descriptor, "w+b");
+  if (!file) {
+    throw ModelError("no temporary file can be made in " + options_.temporary_directory + ": " +
+                     std::strerror(errno) + "; give another directory");
+  }
+  unlink(name.c_str());  // gone with the process, however it ends
+  return TemporaryFile(file);
+}
+
+void KneserNeyTrainer::spool() {
+  if (!spool_) spool_ = temporary_file();
+  if (std::fwrite(tokens_.data(), sizeof(WordId), tokens_.size(), spool_.get()) != tokens_.size()) {
+    throw ModelError(std::string("the text cannot be kept on disk: ") + std::strerror(errno));
+  }
+  spooled_.push_back(tokens_.size());
+  tokens_.clear();
+}
+
+// Fixes the vocabulary: rare words become <unk>, the others are numbered by length.
+std::vector<WordId> KneserNeyTrainer::final_ids() {
+  Vocabulary kept;
+  for (WordId w = NUM_SPECIAL_WORDS; w < vocabulary_.size(); ++w) {
+    if (options_.vocabulary || occurrences_[w] >= options_.unknown_below) kept.add(vocabulary_.word(w));
+  }
+  kept = kept.reordered(kept.order_by_length());
+  std::vector<WordId> final_id(vocabulary_.size());
+  for (WordId w = 0; w < vocabulary_.size(); ++w) final_id[w] = kept.id_or_unknown(vocabulary_.word(w));
+  vocabulary_ = std::move(kept);
+  return final_id;
+}
+
+Estimate KneserNeyTrainer::finish() {
+  if (num_sentences_ == 0) throw ModelError("the text is empty: expected at least one sentence");
+  const std::vector<WordId> final_id = final_ids();
+  const auto renumber = [&](std::vector<WordId>& tokens) {
+    for (WordId& w : tokens) w = final_id[w];
+  };
+  const WordId num_words = vocabulary_.size();
+  WindowScanner scanner(options_.order, !options_.prune.empty());
+  const WindowVisitor scan = [&](WindowKeys keys, std::uint64_t count) { scanner.add(keys, count); };
+  renumber(tokens_);
+  if (spooled_.empty()) {
+    visit_sorted_windows(tokens_, options_.order, num_words, scan);
+    std::vector<WordId>().swap(tokens_);
+  } else {
+    std::vector<TemporaryFile> files;
+    std::vector<WindowRun> runs;
+    const auto add_run = [&](std::span<const WordId> tokens) {
+      files.push_back(temporary_file());
+      runs.emplace_back(files.back().get(), options_.order).write(tokens, num_words);
+    };
+    add_run(tokens_);
+    std::fseek(spool_.get(), 0, SEEK_SET);
+    for (const std::size_t size : spooled_) {
+      tokens_.resize(size);
+      if (std::fread(tokens_.data(), sizeof(WordId), size, spool_.get()) != size) {
+        throw ModelError("the text kept on disk cannot be read again");
+      }
+      renumber(tokens_);
+      add_run(tokens_);
+    }
+    std::vector<WordId>().swap(tokens_);
+    merge_runs(runs, scan);
+  }
+
+  Estimate result;
+  result.num_sentences = num_sentences_;
+  result.num_tokens = num_tokens_;
+  std::vector<CountedLevel> counted = scanner.finish(num_words);
+  while (counted.size() > 1 && counted.back().size() == 0) counted.pop_back();
+  for (const CountedLevel& level : counted) result.discounts.push_back(estimate_discounts(level));
+  std::vector<NgramLevel> levels = Interpolator(counted, result.discounts, options_.prune).run();
+  std::vector<CountedLevel>().swap(counted);
+  while (levels.size() > 1 && levels.back().size() == 0) levels.pop_back();
+  result.table.vocabulary = std::move(vocabulary_);
+  build_table(result.table, std::move(levels));
+  return result;
+}
+
+}  // namespace hiddenite

@@ -1,0 +1,51 @@
+// Independent pieces of work on a few threads.
+//
+// Results must be written to places that belong to the piece, so that they do
+// not depend on the number of threads. The first exception stops the rest and
+// is thrown again in the caller's thread.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace hiddenite {
+
+// 0 means all cores.
+inline int resolve_threads(int threads) {
+  if (threads > 0) return threads;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+// Calls work(piece, thread) for each piece below num_pieces.
+template <class Work>
+void parallel_for(std::size_t num_pieces, int threads, Work work) {
+  const auto num_threads =
+      static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(resolve_threads(threads)), num_pieces));
+  if (num_threads <= 1) {
+    for (std::size_t piece = 0; piece < num_pieces; ++piece) work(piece, 0);
+    return;
+  }
+  std::atomic<std::size_t> next{0};
+  std::exception_ptr failure;
+  std::mutex failure_mutex;
+  const auto run = [&](int thread) {
+    try {
+      for (std::size_t piece = next++; piece < num_pieces; piece = next++) work(piece, thread);
+    } catch (...) {
+      next = num_pieces;
+      const std::lock_guard lock(failure_mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  std::vector<std::thread> pool;
+  for (int t = 1; t < num_threads; ++t) pool.emplace_back(run, t);
+  run(0);
+  for (std::thread& thread : pool) thread.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace hiddenite

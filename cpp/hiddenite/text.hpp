@@ -1,0 +1,64 @@
+// Text in pieces: UTF-8 checks, words between white space, lines from chunks.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "types.hpp"
+
+namespace hiddenite {
+
+// White space that separates words; the line end is handled by LineReader.
+inline bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' || c == '\n';
+}
+
+// The next word of `rest`, which is advanced past it; empty at the end.
+inline std::string_view next_word(std::string_view& rest) {
+  std::size_t begin = 0;
+  while (begin < rest.size() && is_space(rest[begin])) ++begin;
+  std::size_t end = begin;
+  while (end < rest.size() && !is_space(rest[end])) ++end;
+  const std::string_view word = rest.substr(begin, end - begin);
+  rest.remove_prefix(end);
+  return word;
+}
+
+std::string_view trim(std::string_view text);
+
+// The number of code points of valid UTF-8.
+std::size_t count_characters(std::string_view utf8);
+
+// The offset of the first byte that is not valid UTF-8 or is NUL; npos if none.
+std::size_t find_invalid_utf8(std::string_view bytes);
+
+// Gives the next piece of a text, empty at its end. It may throw
+// std::runtime_error; LineReader's users add file and line to the message.
+using ChunkSource = std::function<std::string_view()>;
+
+// Cuts chunks into lines without their line end. A line is valid until the
+// next call. Lines over `max_line` bytes are refused: such a file is no text.
+class LineReader {
+ public:
+  LineReader(ChunkSource source, std::string name, std::size_t max_line = std::size_t{1} << 24)
+      : source_(std::move(source)), name_(std::move(name)), max_line_(max_line) {}
+
+  bool next(std::string_view& line);
+  std::uint64_t line_number() const { return line_number_; }  // of the line last given
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string_view pull();
+  bool next_across_chunks(std::string_view& line);
+
+  ChunkSource source_;
+  std::string name_;
+  std::size_t max_line_;
+  std::string_view chunk_;
+  std::string carry_;
+  std::uint64_t line_number_ = 0;
+  bool at_end_ = false;
+};
+
+}  // namespace hiddenite

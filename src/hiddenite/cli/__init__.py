@@ -1,0 +1,67 @@
+"""The command line: one file per command, no mathematics.
+
+Exit status: 0 done, 1 error, 2 usage, 3 not certified under ``--exact``, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
+import typer
+
+from hiddenite import __version__
+from hiddenite.cli import demo, lm
+from hiddenite.errors import HiddeniteError, HiddeniteWarning
+
+app = typer.Typer(
+    name="hiddenite",
+    help="Hidden Markov models of language whose answers carry their proof.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.add_typer(lm.app, name="lm")
+app.command("demo")(demo.demo)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"hiddenite {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(
+        False, "--version", callback=_print_version, is_eager=True, help="Print the version and stop."
+    ),
+) -> None:
+    """Hidden Markov models of language whose answers carry their proof."""
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    kind = "" if issubclass(category, HiddeniteWarning) else f"{category.__name__}: "
+    print(f"hiddenite: warning: {kind}{message}", file=sys.stderr)
+
+
+def main() -> None:
+    """Run the command line; errors become one line on stderr."""
+    warnings.showwarning = _show_warning
+    warnings.simplefilter("always", HiddeniteWarning)
+    try:
+        app()
+    except HiddeniteError as error:
+        print(f"hiddenite: error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("hiddenite: interrupted; no output was changed, run the command again", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except MemoryError:
+        print("hiddenite: error: out of memory; try a smaller input or a lower --memory", file=sys.stderr)
+        sys.exit(1)

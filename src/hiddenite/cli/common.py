@@ -1,0 +1,63 @@
+"""What the commands share: options, progress, records."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+from hiddenite.errors import HiddeniteWarning
+
+Output = Annotated[str, typer.Option("--output", "-o", help="File to write, whole or not at all; - is stdout.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no warnings.")]
+Threads = Annotated[int, typer.Option("--threads", min=0, help="Threads; 0 is all cores.")]
+AsJson = Annotated[bool, typer.Option("--json", help="JSON lines.")]
+
+
+def hush(quiet: bool) -> None:
+    """Drop warnings if the user wants quiet."""
+    if quiet:
+        warnings.simplefilter("ignore", HiddeniteWarning)
+
+
+@contextlib.contextmanager
+def byte_progress(label: str, total: int | None, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """Show bytes done on stderr, only on a terminal; gives the function to report them to."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(label, total=total)
+        yield lambda done: progress.update(task, completed=done)
+
+
+def parse_size(text: str) -> int:
+    """Read a size such as 500M or 2G in bytes; raises ValueError."""
+    units = {"K": 10, "M": 20, "G": 30, "T": 40}
+    number = text.strip().upper().removesuffix("B").removesuffix("I")
+    shift = units.get(number[-1:], 0)
+    return int(float(number[:-1] if shift else number) * (1 << shift))
+
+
+def size_option(text: str) -> int:
+    """Read a size option; a usage error otherwise."""
+    try:
+        size = parse_size(text)
+    except (ValueError, OverflowError):
+        size = 0
+    if size <= 0:
+        raise typer.BadParameter(f"found '{text}', expected a size such as 500M or 2G")
+    return size
+
+
+def json_line(record: dict[str, Any]) -> str:
+    """Return the record as one line of JSON."""
+    return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"

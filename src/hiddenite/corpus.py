@@ -1,0 +1,209 @@
+"""Text in and out: files in pieces, compressed or not, and outputs that are whole or absent.
+
+Compression is told by a file's first bytes when reading and by its name when writing. Tokenisation is ASCII
+white space; text is UTF-8.
+"""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import io
+import lzma
+import os
+import re
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+from hiddenite.errors import FormatError, ModelError
+
+CHUNK_BYTES = 1 << 20
+_SPACE = re.compile(r"[ \t\r\v\f\n]+")
+_STDIN = "-"
+
+Sentence = str | Sequence[str]
+
+
+def tokenize(line: str) -> list[str]:
+    """Return the words of a line: what stands between ASCII white space."""
+    return [word for word in _SPACE.split(line) if word]
+
+
+class ChunkReader:
+    """A file as a callable that gives bytes, empty at the end; ``-`` is standard input.
+
+    ``bytes_read`` counts the file's own bytes, before decompression, for progress.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], on_progress: Callable[[int], None] | None = None) -> None:
+        self.name = os.fspath(path)
+        self._on_progress = on_progress
+        raw: BinaryIO
+        try:
+            if self.name == _STDIN:
+                self.name = "<stdin>"
+                raw = sys.stdin.buffer
+            else:
+                raw = cast(BinaryIO, open(self.name, "rb", buffering=CHUNK_BYTES))
+        except IsADirectoryError:
+            raise FormatError(self.name, None, "is a directory, expected a file") from None
+        except OSError as error:
+            raise FormatError(self.name, None, f"cannot be opened: {error.strerror}") from None
+        self._counted = _Counted(raw)
+        self._stream = _decompressed(self._counted)
+
+    def __call__(self) -> bytes:
+        try:
+            chunk = self._stream.read(CHUNK_BYTES)
+        except EOFError:
+            raise ValueError("the archive ends early, expected a complete file; fetch or pack it again") from None
+        except (OSError, zlib.error, lzma.LZMAError) as error:
+            raise ValueError(f"the file cannot be read: {error}") from None
+        if self._on_progress is not None:
+            self._on_progress(self._counted.bytes_read)
+        return chunk
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes of the file read so far."""
+        return self._counted.bytes_read
+
+    def __enter__(self) -> ChunkReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._counted.close()
+
+
+class _Counted(io.RawIOBase):
+    """Counts what is read from a file, and lets its first bytes be looked at."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self._head = raw.read(6)
+        self.head = self._head
+        self.bytes_read = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(buffer)  # type: ignore[arg-type]
+        data = self._head or self._raw.read(len(view))
+        data, self._head = data[: len(view)], data[len(view) :]
+        view[: len(data)] = data
+        self.bytes_read += len(data)
+        return len(data)
+
+    def close(self) -> None:
+        if self._raw is not sys.stdin.buffer:
+            self._raw.close()
+        super().close()
+
+
+def _decompressed(counted: _Counted) -> IO[bytes]:
+    stream = io.BufferedReader(counted, CHUNK_BYTES)
+    if counted.head.startswith(b"\x1f\x8b"):
+        return cast(IO[bytes], gzip.GzipFile(fileobj=stream))
+    if counted.head.startswith(b"BZh"):
+        return bz2.BZ2File(stream)
+    if counted.head.startswith(b"\xfd7zXZ\x00"):
+        return lzma.LZMAFile(stream)
+    return stream
+
+
+def file_bytes(paths: Iterable[str | os.PathLike[str]]) -> int | None:
+    """Return the size of all files together, None if one is a stream."""
+    total = 0
+    for path in paths:
+        if os.fspath(path) == _STDIN or not Path(path).is_file():
+            return None
+        total += Path(path).stat().st_size
+    return total
+
+
+def sentence_chunks(sentences: Iterable[Sentence]) -> Iterator[bytes]:
+    """Give sentences as UTF-8 text, one a line, in pieces."""
+    lines: list[str] = []
+    size = 0
+    for sentence in sentences:
+        line = sentence if isinstance(sentence, str) else _join(sentence)
+        if "\n" in line:
+            line = line.replace("\n", " ")
+        lines.append(line)
+        size += len(line) + 1
+        if size >= CHUNK_BYTES:
+            yield _encode(lines)
+            lines, size = [], 0
+    if lines:
+        yield _encode(lines)
+
+
+def _encode(lines: list[str]) -> bytes:
+    try:
+        return ("\n".join(lines) + "\n").encode()
+    except UnicodeEncodeError as error:
+        raise ModelError(f"a sentence holds {error.object[error.start]!r}, which is not Unicode text") from None
+
+
+def _join(words: Sequence[str]) -> str:
+    line = " ".join(words)
+    if len(tokenize(line)) != len(words):
+        bad = next(w for w in words if len(tokenize(w)) != 1 or tokenize(w)[0] != w)
+        raise ModelError(f"the word {bad!r} is empty or contains white space; words are separated by it")
+    return line
+
+
+def chunk_source(chunks: Iterator[bytes]) -> Callable[[], bytes]:
+    """Turn an iterator of chunks into a callable that gives them, then empty bytes."""
+    return lambda: next(chunks, b"")
+
+
+@contextlib.contextmanager
+def atomic_output(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open ``path`` for writing under a temporary name, renamed when all went well.
+
+    ``.gz``, ``.bz2`` and ``.xz`` are compressed; ``-`` is standard output. On any error, an interrupt
+    included, the temporary file is removed and an older ``path`` stays as it was.
+    """
+    target = Path(path)
+    if os.fspath(path) == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    try:
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise FormatError(str(target), None, f"cannot be written: {error.strerror}") from None
+    try:
+        with os.fdopen(descriptor, "wb", buffering=CHUNK_BYTES) as raw, _compressed(raw, target.suffix) as out:
+            yield out
+        _give_default_mode(temporary)
+        os.replace(temporary, target)
+    except OSError as error:
+        raise FormatError(str(target), None, f"cannot be written: {error.strerror}") from None
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def _compressed(raw: IO[bytes], suffix: str) -> contextlib.AbstractContextManager[IO[bytes]]:
+    if suffix == ".gz":
+        return cast(IO[bytes], gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0))
+    if suffix == ".bz2":
+        return bz2.BZ2File(raw, "wb")
+    if suffix == ".xz":
+        return lzma.LZMAFile(raw, "wb")
+    return contextlib.nullcontext(raw)
+
+
+def _give_default_mode(path: str) -> None:
+    """Undo mkstemp's private mode: a result is as readable as any file the user makes."""
+    mask = os.umask(0)
+    os.umask(mask)
+    os.chmod(path, 0o666 & ~mask)

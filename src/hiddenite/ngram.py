@@ -1,0 +1,217 @@
+"""N-gram language models: train, read, score, maximise.
+
+The model is interpolated modified Kneser-Ney as KenLM's lmplz estimates it, or any ARPA file. Inner loops are
+in C++; see ``cpp/hiddenite/ngram.hpp`` for the table and the max-backoff bound.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from hiddenite._core import KneserNeyTrainer, NgramTable, read_arpa, write_arpa
+from hiddenite.corpus import (
+    ChunkReader,
+    Sentence,
+    atomic_output,
+    chunk_source,
+    sentence_chunks,
+    tokenize,
+)
+from hiddenite.errors import FormatError, HiddeniteWarning, ModelError
+from hiddenite.results import Discount, SentenceScores
+from hiddenite.vocabulary import Vocabulary
+
+MAX_ORDER = 64
+DEFAULT_MEMORY_BYTES = 2 << 30
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """How to estimate a model; see :meth:`NgramModel.train`."""
+
+    order: int = 5
+    prune: Sequence[int] = ()  # [n - 1]: n-grams of order n seen at most so often are left out
+    unknown_below: int = 0  # words seen less often become <unk>
+    vocabulary: Iterable[str] | None = None  # all other words become <unk>
+    memory_bytes: int = DEFAULT_MEMORY_BYTES  # text beyond this goes to sorted runs on disk
+    temporary_directory: str = field(default_factory=tempfile.gettempdir)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.order <= MAX_ORDER:
+            raise ModelError(f"the order is {self.order}, expected 1 to {MAX_ORDER}")
+        if self.prune and (self.prune[0] != 0 or list(self.prune) != sorted(self.prune)):
+            found = ",".join(map(str, self.prune))
+            raise ModelError(
+                f"the pruning thresholds are {found}, expected 0 for words, then never smaller ones (0,0,1)"
+            )
+        if self.memory_bytes < 1 << 20:
+            raise ModelError(f"the memory is {self.memory_bytes} bytes, expected at least 1 MiB")
+
+    def trainer(self) -> KneserNeyTrainer:
+        """Return an empty trainer with these options."""
+        words = None if self.vocabulary is None else _check_words(self.vocabulary)
+        return KneserNeyTrainer(
+            self.order,
+            list(self.prune),
+            self.unknown_below,
+            words,
+            self.memory_bytes,
+            self.temporary_directory,
+        )
+
+
+def _check_words(words: Iterable[str]) -> list[str]:
+    result = list(words)
+    for word in result:
+        if tokenize(word) != [word]:
+            raise ModelError(f"the vocabulary holds {word!r}, expected words without white space")
+    return result
+
+
+class NgramModel:
+    """A back-off language model; immutable, and safe to share between threads."""
+
+    def __init__(self, table: NgramTable, discounts: Sequence[Discount] = ()) -> None:
+        self._table = table
+        self.discounts = tuple(discounts)
+        self.vocabulary = Vocabulary(table)
+
+    # ------------------------------------------------------------- make
+
+    @classmethod
+    def train(cls, sentences: Iterable[Sentence], order: int = 5, **options: object) -> NgramModel:
+        """Estimate a model from sentences: strings, split at white space, or sequences of words.
+
+        ``options`` are the fields of :class:`TrainingOptions`. Where the closed-form discounts do not exist
+        (small texts, tags, characters), the order uses 0.5, 1 and 1.5, with a warning.
+        """
+        trainer = TrainingOptions(order=order, **options).trainer()  # type: ignore[arg-type]
+        trainer.add(chunk_source(sentence_chunks(sentences)), "<sentences>")
+        return cls._finish(trainer)
+
+    @classmethod
+    def train_files(
+        cls,
+        paths: Iterable[str | os.PathLike[str]],
+        options: TrainingOptions,
+        on_progress: Progress | None = None,
+    ) -> NgramModel:
+        """Estimate a model from text files, one sentence a line; ``-`` is standard input.
+
+        ``on_progress`` is told how many bytes of all files have been read.
+        """
+        trainer = options.trainer()
+        done = 0
+
+        def report(bytes_read: int) -> None:
+            if on_progress is not None:
+                on_progress(done + bytes_read)
+
+        for path in paths:
+            with ChunkReader(path, report) as reader:
+                trainer.add(reader, reader.name)
+                done += reader.bytes_read
+        return cls._finish(trainer)
+
+    @classmethod
+    def _finish(cls, trainer: KneserNeyTrainer) -> NgramModel:
+        table, rows, _, _ = trainer.finish()
+        discounts = [Discount(n, *row) for n, row in enumerate(rows, 1)]
+        fallen_back = [str(d.order) for d in discounts if not d.closed_form]
+        if fallen_back:
+            warnings.warn(
+                f"too few different counts for the Kneser-Ney discounts of order {', '.join(fallen_back)}: "
+                "using 0.5, 1 and 1.5 there",
+                HiddeniteWarning,
+                stacklevel=3,
+            )
+        return cls(table, discounts)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], unknown_log10: float | None = None) -> NgramModel:
+        """Read an ARPA or MAX-ARPA file, plain or compressed.
+
+        ``unknown_log10`` is log10 p(<unk>) for a file that lists no ``<unk>``; without it such a file gives
+        unknown words probability zero, with a warning.
+        """
+        if unknown_log10 is not None and not unknown_log10 <= 0:
+            raise ModelError(f"log10 p(<unk>) is {unknown_log10}, expected at most 0")
+        with ChunkReader(path) as reader:
+            table, notes, _ = read_arpa(reader, reader.name, unknown_log10)
+        for note in notes:
+            warnings.warn(note, HiddeniteWarning, stacklevel=2)
+        return cls(table)
+
+    def save(self, path: str | os.PathLike[str], max_columns: bool = False) -> None:
+        """Write an ARPA file, compressed by the name's ending; loading it gives the same model.
+
+        ``max_columns`` adds log10 mf and log10 mb to each line (MAX-ARPA).
+        """
+        with atomic_output(path) as out:
+            write_arpa(self._table, out.write, max_columns)
+
+    # -------------------------------------------------------------- ask
+
+    @property
+    def order(self) -> int:
+        """The longest n-grams have so many words."""
+        return self._table.order
+
+    @property
+    def ngram_counts(self) -> tuple[int, ...]:
+        """Number of n-grams per order."""
+        return tuple(self._table.ngram_counts)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Size of the table, max columns and vocabulary included."""
+        return self._table.bytes
+
+    @property
+    def knows_unknown(self) -> bool:
+        """Whether words outside the vocabulary have a probability."""
+        return self._table.unknown_is_listed
+
+    def log_prob(self, word: str, context: Sequence[str] = ()) -> float:
+        """ln p(word | context); the last ``order`` - 1 words of the context count, ``<s>`` may begin it."""
+        return self._table.conditional(self.vocabulary.id(word), self._ids(context))
+
+    def max_log_prob(self, word: str, context: Sequence[str] = ()) -> float:
+        """The maximum of :meth:`log_prob` over ``context`` and all longer contexts that end in it."""
+        return self._table.max_conditional(self.vocabulary.id(word), self._ids(context))
+
+    def _ids(self, context: Sequence[str]) -> list[int]:
+        if isinstance(context, str):
+            raise ModelError("the context is a string, expected a sequence of words")
+        return [self.vocabulary.id(word) for word in context[-self.order :]]
+
+    def score(self, sentences: Iterable[Sentence], threads: int = 0) -> SentenceScores:
+        """Score sentences: strings, split at white space, or sequences of words. ``threads=0``: all cores."""
+        return self.score_text(b"".join(sentence_chunks(sentences)), threads=threads)
+
+    def score_text(
+        self, text: bytes, threads: int = 0, name: str = "<sentences>", first_line: int = 1
+    ) -> SentenceScores:
+        """Score UTF-8 text, one sentence a line; ``name`` and ``first_line`` place its errors."""
+        return SentenceScores(*self._table.score_text(text, threads, name, first_line))
+
+
+def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
+    """Read a vocabulary file: words separated by white space, in any number of lines."""
+    with ChunkReader(path) as reader:
+        try:
+            text = b"".join(iter(reader, b"")).decode()
+        except UnicodeDecodeError as error:
+            line = error.object.count(b"\n", 0, error.start) + 1
+            raise FormatError(reader.name, line, "found a byte that is not UTF-8, expected UTF-8 text") from None
+        except ValueError as error:
+            raise FormatError(reader.name, None, str(error)) from None
+    words = tokenize(text)
+    if not words:
+        raise FormatError(reader.name, None, "holds no word, expected a vocabulary")
+    return words

@@ -1,0 +1,33 @@
+"""Seeds and hypothesis profiles of the whole suite.
+
+A test that needs randomness takes the `rng` fixture. Its stream depends on the suite's seed and on the test's
+own name, so it is the same alone, in parallel and in any order. `--seed N` tries another one; the seed in use
+stands in the header of every run.
+"""
+
+import zlib
+
+import hypothesis
+import numpy as np
+import pytest
+
+# No deadline: a loaded machine is not a bug. `thorough` is for the evening, e.g. before a release.
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=100, print_blob=True)
+hypothesis.settings.register_profile("thorough", deadline=None, max_examples=5000, print_blob=True)
+hypothesis.settings.load_profile("quick")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--seed", type=int, default=1, help="seed of the `rng` fixture (default: 1)")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"seed: {config.getoption('--seed')}"
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """A generator of the test's own, drawn from the suite's seed and the test's name."""
+    return np.random.default_rng(
+        [request.config.getoption("--seed"), zlib.crc32(request.node.nodeid.encode())]
+    )

@@ -1,0 +1,232 @@
+"""The static checks, as tests: what `make test` accepts is formatted, typed, layered and described.
+
+A check that could pass because it looked at nothing has a twin that plants a fault and must see it found.
+"""
+
+import graphlib
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LINT_IMPORTS = str(Path(sysconfig.get_path("scripts"), "lint-imports"))
+MAX_LINE = 120  # C++; Python's limit is ruff's
+
+
+def run(*command: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    # No colours and no terminal width from outside: the output is read by assertions.
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200"}
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+
+
+def python(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return run(sys.executable, "-m", *arguments, cwd=cwd)
+
+
+def assert_clean(done: subprocess.CompletedProcess[str]) -> None:
+    assert done.returncode == 0, f"{' '.join(map(str, done.args))}\n{done.stdout}{done.stderr}"
+
+
+def assert_complains(done: subprocess.CompletedProcess[str], about: str) -> None:
+    assert done.returncode == 1, f"{' '.join(map(str, done.args))}\n{done.stdout}{done.stderr}"
+    assert about in done.stdout + done.stderr
+
+
+# Style and types
+
+
+def test_ruff_finds_nothing() -> None:
+    assert_clean(python("ruff", "check", "."))
+
+
+def test_ruff_would_format_nothing() -> None:
+    assert_clean(python("ruff", "format", "--check", "."))
+
+
+def test_types_are_strict() -> None:
+    assert_clean(python("mypy"))
+
+
+def test_faults_of_style_and_type_are_seen(tmp_path: Path) -> None:
+    config = str(ROOT / "pyproject.toml")
+    fault = tmp_path / "fault.py"
+    fault.write_text("import pickle\ndef f(x): return x\n", encoding="utf-8")
+    assert_complains(python("ruff", "check", "--config", config, str(fault), cwd=tmp_path), "TID251")
+    assert_complains(
+        python("ruff", "format", "--check", "--config", config, str(fault), cwd=tmp_path), "reformat"
+    )
+    assert_complains(python("mypy", "--config-file", config, str(fault), cwd=tmp_path), "no-untyped-def")
+
+
+# Layers
+
+
+def test_imports_go_down_only() -> None:
+    assert_clean(run(LINT_IMPORTS, "--no-cache"))
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "contract"),
+    [
+        ("errors", "import planted.results", "Imports go down only"),
+        ("tag", "import planted.align", "Imports go down only"),
+        ("errors", "from planted import results", "Imports go down only"),
+        ("unplaced", "", "Imports go down only"),
+        ("results", "import typer", "Only cli talks to the terminal"),
+        ("inference", "import http.server", "Only web has a server"),
+        ("hmmlm", "from jax import numpy", "Only hmmlm.neural imports jax"),
+        ("inference", "import ray", "Only distributed imports ray"),
+    ],
+)
+def test_a_planted_import_is_seen(tmp_path: Path, module: str, line: str, contract: str) -> None:
+    # Under another name, because the installed package would be found before the copy.
+    plant(tmp_path, {module: line})
+    done = run(LINT_IMPORTS, "--no-cache", cwd=tmp_path)
+    assert_complains(done, f"{contract} BROKEN")
+    assert done.stdout.count("BROKEN") == 1
+
+
+def test_permitted_imports_pass(tmp_path: Path) -> None:
+    plant(
+        tmp_path,
+        {
+            "cli": "import typer\nimport planted.inference",
+            "induce": "import planted.tag",
+            "distributed": "import ray\nimport planted.tag",
+            "web": "import http.server",
+            "inference": "from planted._core import decode",
+        },
+    )
+    assert_clean(run(LINT_IMPORTS, "--no-cache", cwd=tmp_path))
+
+
+def plant(directory: Path, lines: dict[str, str]) -> None:
+    """A package `planted` of empty modules under this project's contracts, but for the given lines."""
+    config = (ROOT / "pyproject.toml").read_text(encoding="utf-8").replace("hiddenite", "planted")
+    (directory / "pyproject.toml").write_text(config, encoding="utf-8")
+    package = directory / "planted"
+    package.mkdir()
+    modules = {"__init__", "errors", "results", "inference", "tag", "align"} | lines.keys()
+    for module in modules:
+        (package / f"{module}.py").write_text(lines.get(module, "") + "\n", encoding="utf-8")
+
+
+# The compiled module and its stub
+
+
+def test_stub_is_fresh(tmp_path: Path) -> None:
+    fresh = tmp_path / "_core.pyi"
+    assert_clean(python("nanobind.stubgen", "-q", "-m", "hiddenite._core", "-o", str(fresh)))
+    committed = ROOT / "src" / "hiddenite" / "_core.pyi"
+    assert committed.read_text(encoding="utf-8") == fresh.read_text(encoding="utf-8"), "run `make stub`"
+
+
+# C++
+
+
+def cpp_files(part: str) -> list[Path]:
+    files = sorted(path for path in (ROOT / "cpp" / part).rglob("*") if path.suffix in {".hpp", ".cpp"})
+    assert files, f"cpp/{part} is empty"
+    return files
+
+
+def includes(text: str) -> list[str]:
+    return re.findall(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]', text, flags=re.MULTILINE)
+
+
+def python_headers(text: str) -> list[str]:
+    return [name for name in includes(text) if re.match(r"(Python|pybind11|nanobind|numpy)\b", name)]
+
+
+def test_core_knows_no_python() -> None:
+    guilty = {path.name: python_headers(path.read_text(encoding="utf-8")) for path in cpp_files("hiddenite")}
+    assert not any(guilty.values()), guilty
+
+
+@pytest.mark.parametrize("line", ["#include <Python.h>", '  # include "nanobind/ndarray.h"'])
+def test_a_python_header_is_seen(line: str) -> None:
+    assert python_headers(f"#pragma once\n{line}\n")
+    assert not python_headers(f"// {line}\n#include <vector>\n")
+
+
+def include_cycle(texts: dict[str, str]) -> list[str]:
+    """The headers of one cycle of inclusion, or nothing."""
+    graph = {name: [Path(target).name for target in includes(text)] for name, text in texts.items()}
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_core_headers_go_down_only() -> None:
+    # A header and its .cpp are one module, so that a cycle through an implementation counts too.
+    texts: dict[str, str] = {}
+    for path in cpp_files("hiddenite"):
+        own = f'"hiddenite/{path.stem}.hpp"'
+        text = re.sub(
+            rf"^.*(?:{re.escape(own)}|\"{path.stem}\.hpp\").*$",
+            "",
+            path.read_text(encoding="utf-8"),
+            flags=re.M,
+        )
+        texts[f"{path.stem}.hpp"] = texts.get(f"{path.stem}.hpp", "") + "\n" + text
+    assert not include_cycle(texts)
+
+
+def test_an_include_cycle_is_seen() -> None:
+    assert include_cycle({"a.hpp": '#include "hiddenite/b.hpp"', "b.hpp": '#include "a.hpp"'})
+    assert not include_cycle({"a.hpp": '#include "b.hpp"', "b.hpp": "#include <vector>"})
+
+
+# The build stays portable
+
+
+def unportable_flags(text: str) -> list[str]:
+    code = re.sub(r"#.*", "", text)
+    return re.findall(r"-march=\S+|-mtune=native|-mcpu=native|-ffast-math|-Ofast|-funsafe-math\S*", code)
+
+
+def test_build_is_portable() -> None:
+    for name in ("CMakeLists.txt", "pyproject.toml", "Makefile"):
+        assert not unportable_flags((ROOT / name).read_text(encoding="utf-8")), name
+
+
+def test_an_unportable_flag_is_seen() -> None:
+    assert unportable_flags("target_compile_options(core PRIVATE -O3 -march=native)") == ["-march=native)"]
+    assert not unportable_flags("# no -ffast-math\n")
+
+
+# Text files
+
+
+def untidy(lines: Iterable[str], *, tabs: bool, max_line: int) -> list[str]:
+    """`number: fault` for every line with trailing blanks, a tab or too many characters."""
+    faults = []
+    for number, line in enumerate(lines, start=1):
+        if line != line.rstrip():
+            faults.append(f"{number}: trailing blanks")
+        if "\t" in line and not tabs:
+            faults.append(f"{number}: tab")
+        if len(line) > max_line:
+            faults.append(f"{number}: {len(line)} characters, at most {max_line}")
+    return faults
+
+
+def test_cpp_is_tidy() -> None:
+    for path in [*cpp_files("hiddenite"), *cpp_files("bindings")]:
+        text = path.read_bytes().decode("utf-8")
+        assert text.endswith("\n"), path
+        assert not untidy(text.split("\n"), tabs=False, max_line=MAX_LINE), path
+
+
+def test_untidiness_is_seen() -> None:
+    lines = ["int x; ", "\tint y;", "x" * (MAX_LINE + 1), "int z;\r"]
+    assert len(untidy(lines, tabs=False, max_line=MAX_LINE)) == len(lines)
+    assert not untidy(["int x;", ""], tabs=False, max_line=MAX_LINE)
