@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "error.hpp"
+#include "parallel.hpp"
 
 namespace hiddenite {
 
@@ -51,9 +52,8 @@ bool parse_plain_decimal(std::string_view text, double& value) {
   return true;
 }
 
-// A decimal number, scientific notation, or an infinity; NaN is no number here.
+// Any other number: many digits, scientific notation, an infinity. NaN is none here.
 bool parse_number(std::string_view text, double& value) {
-  if (parse_plain_decimal(text, value)) return true;
   if (!text.empty() && text[0] == '+') text.remove_prefix(1);
   if (equals_ignoring_case(text, "-inf") || equals_ignoring_case(text, "-infinity")) {
     value = LOG_ZERO;
@@ -237,7 +237,7 @@ class ArpaReader {
 
   double number(std::string_view text, const char* what) const {
     double value = 0.0;
-    if (!parse_number(text, value)) {
+    if (!parse_plain_decimal(text, value) && !parse_number(text, value)) {
       fail("found " + quoted(text) + ", expected a number (the " + std::string(what) + ")");
     }
     return value;
@@ -303,19 +303,20 @@ class ArpaReader {
         log_prob.push_back(0);
         log_backoff.push_back(0);
       }
-      if (id == SENTENCE_BEGIN) result_.table.begin_log_prob = to_natural(fields.log10_prob);
+      if (id == SENTENCE_BEGIN) begin_log_prob_ = to_natural(fields.log10_prob);
       log_prob[id] = to_natural(fields.log10_prob);
       log_backoff[id] = backoff(fields, 1);
     });
     check_special_words(listed, log_prob);
     const std::vector<WordId> order = found.order_by_length();
-    result_.table.vocabulary = found.reordered(order);
+    builder_.emplace(found.reordered(order));
+    vocabulary_ = &builder_->vocabulary();
     for (WordId id = 0; id < order.size(); ++id) {
       level.words.push_back(id);
       level.log_prob.push_back(log_prob[order[id]]);
       level.log_backoff.push_back(log_backoff[order[id]]);
     }
-    levels_.push_back(std::move(level));
+    builder_->add(std::move(level));
     listed_ = listed;
   }
 
@@ -329,11 +330,11 @@ class ArpaReader {
 
   void check_special_words(const std::array<bool, NUM_SPECIAL_WORDS>& listed,
                            std::vector<float>& log_prob) {
-    result_.table.unknown_is_listed = listed[UNKNOWN];
+    unknown_is_listed_ = listed[UNKNOWN];
     if (!listed[UNKNOWN]) {
       if (options_.unknown_log10) {
         log_prob[UNKNOWN] = to_natural(*options_.unknown_log10);
-        result_.table.unknown_is_listed = true;
+        unknown_is_listed_ = true;
       } else {
         warn("lists no <unk>: words outside its vocabulary have probability zero");
       }
@@ -357,7 +358,7 @@ class ArpaReader {
   void read_level(int n) {
     if (line_ != "\\" + std::to_string(n) + "-grams:") {
       if (counts_[n - 1] == 0) {
-        levels_.push_back(NgramLevel{n, {}, {}, {}});
+        builder_->add(NgramLevel{n, {}, {}, {}});
         return;
       }
       fail("found " + quoted(line_) + ", expected '\\" + std::to_string(n) + "-grams:'");
@@ -377,14 +378,14 @@ class ArpaReader {
       const float log_backoff = backoff(fields, n);
       if (!top) level.log_backoff.push_back(log_backoff);
     });
-    levels_.push_back(std::move(level));
+    builder_->add(std::move(level));
   }
 
   // Neighbouring lines share words: ask the vocabulary only for those that differ.
   WordId word_id(int i) {
     const std::string_view word = words_[i];
     if (previous_[i] == word && previous_ids_[i] != NO_WORD) return previous_ids_[i];
-    WordId id = result_.table.vocabulary.find(word);
+    WordId id = vocabulary_->find(word);
     if (id == NO_WORD && word == "<UNK>") id = UNKNOWN;
     if (id == NO_WORD || (id < NUM_SPECIAL_WORDS && !listed_[id])) {
       fail("found the word " + quoted(word) +
@@ -405,13 +406,15 @@ class ArpaReader {
   // --- table
 
   void build() {
-    while (levels_.size() > 1 && levels_.back().size() == 0) levels_.pop_back();
     if (top_backoffs_ > 0) {
       warn("back-off weights on the highest order are ignored (" + std::to_string(top_backoffs_) +
            " n-grams)");
     }
     try {
-      result_.implied = build_table(result_.table, std::move(levels_));
+      result_.table = builder_->finish();
+      result_.implied = builder_->num_implied();
+      result_.table.begin_log_prob = begin_log_prob_;
+      result_.table.unknown_is_listed = unknown_is_listed_;
     } catch (const DuplicateNgram& duplicate) {
       fail_at(line_of(duplicate), "found a " + std::to_string(duplicate.n) +
                                       "-gram a second time, expected each n-gram once");
@@ -439,7 +442,10 @@ class ArpaReader {
   std::string_view line_;
   std::vector<std::uint64_t> counts_;
   std::vector<Section> sections_;
-  std::vector<NgramLevel> levels_;
+  std::optional<TableBuilder> builder_;
+  const Vocabulary* vocabulary_ = nullptr;
+  double begin_log_prob_ = 0.0;
+  bool unknown_is_listed_ = true;
   std::vector<std::string_view> words_;
   std::vector<std::string> previous_;
   std::vector<WordId> previous_ids_;
@@ -450,29 +456,17 @@ class ArpaReader {
 
 // ------------------------------------------------------------------- writer
 
-class ArpaWriter {
+// The text of a range of n-grams of one level.
+class RowWriter {
  public:
-  ArpaWriter(const NgramTable& table, bool with_max_columns, const TextSink& sink)
-      : table_(table), with_max_columns_(with_max_columns), sink_(sink) {}
+  RowWriter(const NgramTable& table, bool with_max_columns)
+      : table_(table), with_max_columns_(with_max_columns) {}
 
-  void write() {
-    text_ = "\\data\\\n";
-    for (int n = 1; n <= table_.order; ++n) {
-      const bool unlisted = n == 1 && !table_.unknown_is_listed;
-      text_ += "ngram " + std::to_string(n) + "=" +
-               std::to_string(table_.num_ngrams(n) - unlisted) + "\n";
-    }
-    for (int n = 1; n <= table_.order; ++n) write_level(n);
-    text_ += "\n\\end\\\n";
-    flush();
-  }
-
- private:
-  void write_level(int n) {
-    text_ += "\n\\" + std::to_string(n) + "-grams:\n";
+  std::string write(int n, NodeId begin, NodeId end) {
     std::string context;
-    NodeId context_end = 0;  // children up to here share the text of the context
-    table_.for_each_ngram(n, [&](NodeId node, std::span<const WordId> words) {
+    NodeId context_end = begin;  // nodes before this share the text of the context
+    NodeId parent = n == 1 ? ROOT : table_.parent(begin);
+    table_.for_each_ngram(n, begin, end, [&](NodeId node, std::span<const WordId> words) {
       if (n == 1 && words[0] == UNKNOWN && !table_.unknown_is_listed) return;
       if (node >= context_end) {
         context.clear();
@@ -480,18 +474,15 @@ class ArpaWriter {
           context += table_.vocabulary.word(w);
           context += ' ';
         }
-        context_end = n == 1 ? table_.num_nodes() : end_of_siblings(node);
+        while (table_.first_child[parent + 1] <= node) ++parent;
+        context_end = table_.first_child[parent + 1];
       }
       write_row(n, node, context);
-      if (text_.size() > flush_bytes) flush();
     });
+    return std::move(text_);
   }
 
-  NodeId end_of_siblings(NodeId node) {
-    while (table_.first_child[parent_ + 1] <= node) ++parent_;
-    return table_.first_child[parent_ + 1];
-  }
-
+ private:
   void write_row(int n, NodeId node, const std::string& context) {
     const bool is_begin = n == 1 && table_.word[node] == SENTENCE_BEGIN;
     write_number(is_begin ? static_cast<float>(table_.begin_log_prob) : table_.log_prob[node]);
@@ -553,18 +544,27 @@ class ArpaWriter {
     return true;
   }
 
-  void flush() {
-    sink_(text_);
-    text_.clear();
-  }
-
-  static constexpr std::size_t flush_bytes = std::size_t{1} << 20;
   const NgramTable& table_;
   bool with_max_columns_;
-  const TextSink& sink_;
   std::string text_;
-  NodeId parent_ = 0;
 };
+
+// Blocks of rows are written on all cores and given to the sink in order.
+void write_level(const NgramTable& table, int n, bool with_max_columns, const TextSink& sink) {
+  constexpr NodeId block = 1 << 15;
+  const NodeId begin = table.level_begin[n], end = table.level_begin[n + 1];
+  const auto num_threads = static_cast<NodeId>(resolve_threads(0));
+  std::vector<std::string> texts(num_threads);
+  for (NodeId first = begin; first < end;) {
+    const NodeId blocks = std::min(num_threads, (end - first + block - 1) / block);
+    parallel_for(blocks, 0, [&](std::size_t i, int) {
+      const NodeId from = first + static_cast<NodeId>(i) * block;
+      texts[i] = RowWriter(table, with_max_columns).write(n, from, std::min(end, from + block));
+    });
+    for (NodeId i = 0; i < blocks; ++i) sink(texts[i]);
+    first = end - first <= blocks * block ? end : first + blocks * block;
+  }
+}
 
 }  // namespace
 
@@ -573,7 +573,17 @@ ReadArpa read_arpa(LineReader& lines, const ArpaOptions& options) {
 }
 
 void write_arpa(const NgramTable& table, bool with_max_columns, const TextSink& sink) {
-  ArpaWriter(table, with_max_columns, sink).write();
+  std::string header = "\\data\\\n";
+  for (int n = 1; n <= table.order; ++n) {
+    const bool unlisted = n == 1 && !table.unknown_is_listed;
+    header += "ngram " + std::to_string(n) + "=" + std::to_string(table.num_ngrams(n) - unlisted) + "\n";
+  }
+  sink(header);
+  for (int n = 1; n <= table.order; ++n) {
+    sink("\n\\" + std::to_string(n) + "-grams:\n");
+    write_level(table, n, with_max_columns, sink);
+  }
+  sink("\n\\end\\\n");
 }
 
 }  // namespace hiddenite

@@ -322,19 +322,30 @@ class MaxBackoff {
 
 }  // namespace
 
-std::size_t build_table(NgramTable& table, std::vector<NgramLevel> levels) {
-  table.order = static_cast<int>(levels.size());
-  for (NgramLevel& level : levels) {
-    const auto n = static_cast<std::size_t>(level.n);
-    for (std::size_t i = 0; i < level.size(); ++i) {
-      if (level.words[i * n + n - 1] == SENTENCE_BEGIN) level.log_prob[i] = -INFINITY;
-    }
-    if (level.n > 1) sort_rows(level, table.vocabulary.size());
-  }
-  const std::size_t inserted = Linker(table, levels).run();
+void TableBuilder::add(NgramLevel level) {
+  const WordId num_words = table_.vocabulary.size();
+  levels_.push_back(std::async(
+      std::launch::async,
+      [num_words](NgramLevel rows) {
+        const auto n = static_cast<std::size_t>(rows.n);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+          if (rows.words[i * n + n - 1] == SENTENCE_BEGIN) rows.log_prob[i] = -INFINITY;
+        }
+        if (rows.n > 1) sort_rows(rows, num_words);
+        return rows;
+      },
+      std::move(level)));
+}
+
+NgramTable TableBuilder::finish() {
+  std::vector<NgramLevel> levels;
+  for (std::future<NgramLevel>& level : levels_) levels.push_back(level.get());
+  while (levels.size() > 1 && levels.back().size() == 0) levels.pop_back();
+  table_.order = static_cast<int>(levels.size());
+  num_implied_ = Linker(table_, levels).run();
   levels.clear();
-  MaxBackoff(table).run();
-  return inserted;
+  MaxBackoff(table_).run();
+  return std::move(table_);
 }
 
 }  // namespace hiddenite

@@ -7,7 +7,7 @@
 // meet: first_child[node] .. first_child[node + 1], sorted by word.
 //
 // The table is closed: with an n-gram it lists the n-gram's context and its
-// suffix (build_table adds what a pruned file leaves out, with the probability
+// suffix (TableBuilder adds what a pruned file leaves out, with the probability
 // that backing off gives anyway). So the suffix of arc (s, w) is arc (suf s, w).
 //
 // Which door to take:
@@ -28,8 +28,9 @@
 // and for an unlisted (s, w) the maximum is mb(s) p(w | suf s).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
-#include <memory>
+#include <future>
 #include <span>
 #include <string>
 #include <vector>
@@ -75,9 +76,11 @@ struct NgramTable {
   double conditional(WordId w, std::span<const WordId> context) const;
   double max_conditional(WordId w, std::span<const WordId> context) const;
 
-  // Calls visit(node, words) for each n-gram of level n in order.
+  // Calls visit(node, words) for the nodes begin .. end of level n in order.
   template <class Visit>
-  void for_each_ngram(int n, Visit visit) const;
+  void for_each_ngram(int n, NodeId begin, NodeId end, Visit visit) const;
+  // The context that lists the node, which is on level 2 or above.
+  NodeId parent(NodeId node) const;
 
  private:
   struct Place {
@@ -102,10 +105,23 @@ struct DuplicateNgram {
   std::size_t row;
 };
 
-// Sorts, closes and links; fills in the max columns. `levels[0]` holds the
-// unigrams in order of word id, one for each word. Throws DuplicateNgram.
-// Returns how many implied n-grams were inserted.
-std::size_t build_table(NgramTable& table, std::vector<NgramLevel> levels);
+// Sorts, closes and links levels; fills in the max columns.
+class TableBuilder {
+ public:
+  explicit TableBuilder(Vocabulary vocabulary) { table_.vocabulary = std::move(vocabulary); }
+  // Levels come in order: first the unigrams, one for each word in order of id.
+  // A level is sorted in the background while the caller makes the next one.
+  void add(NgramLevel level);
+  // Throws DuplicateNgram. Call once.
+  NgramTable finish();
+  const Vocabulary& vocabulary() const { return table_.vocabulary; }
+  std::size_t num_implied() const { return num_implied_; }  // n-grams inserted to close the table
+
+ private:
+  NgramTable table_;
+  std::vector<std::future<NgramLevel>> levels_;
+  std::size_t num_implied_ = 0;
+};
 
 // The float nearest to x from above.
 inline float round_up(double x) {
@@ -141,19 +157,27 @@ inline double NgramTable::step(NodeId& state, WordId w) const {
   return log_weight + log_prob[arc];
 }
 
+inline NodeId NgramTable::parent(NodeId node) const {
+  const auto after = std::upper_bound(first_child.begin(), first_child.end() - 1, node);
+  return static_cast<NodeId>(after - first_child.begin()) - 1;
+}
+
 template <class Visit>
-void NgramTable::for_each_ngram(int n, Visit visit) const {
+void NgramTable::for_each_ngram(int n, NodeId begin, NodeId end, Visit visit) const {
+  if (begin >= end) return;
   std::vector<WordId> words(n);
-  std::vector<NodeId> ancestor(n + 1, NO_NODE);
-  for (int k = 1; k < n; ++k) ancestor[k] = level_begin[k];
-  ancestor[0] = ROOT;
-  for (NodeId node = level_begin[n]; node < level_begin[n + 1]; ++node) {
-    ancestor[n] = node;
-    for (int k = n - 1; k > 0; --k) {
-      if (ancestor[k + 1] < first_child[ancestor[k] + 1] && node != level_begin[n]) break;
-      while (ancestor[k + 1] >= first_child[ancestor[k] + 1]) ++ancestor[k];
+  std::vector<NodeId> path(n + 1);  // [k]: the ancestor on level k
+  path[n] = begin;
+  for (int k = n - 1; k >= 1; --k) path[k] = parent(path[k + 1]);
+  for (int k = 1; k < n; ++k) words[k - 1] = word[path[k]];
+  for (NodeId node = begin; node < end; ++node) {
+    path[n] = node;
+    for (int k = n - 1; k >= 1 && path[k + 1] >= first_child[path[k] + 1]; --k) {
+      do ++path[k];
+      while (path[k + 1] >= first_child[path[k] + 1]);
+      words[k - 1] = word[path[k]];
     }
-    for (int k = 1; k <= n; ++k) words[k - 1] = word[ancestor[k]];
+    words[n - 1] = word[node];
     visit(node, std::span<const WordId>(words));
   }
 }

@@ -11,18 +11,21 @@ namespace hiddenite {
 
 // White space that separates words; the line end is handled by LineReader.
 inline bool is_space(char c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' || c == '\n';
+  constexpr std::uint64_t spaces = 1ull << ' ' | 1ull << '\t' | 1ull << '\r' | 1ull << '\v' |
+                                   1ull << '\f' | 1ull << '\n';
+  const auto byte = static_cast<unsigned char>(c);
+  return byte <= ' ' && (spaces >> byte & 1) != 0;
 }
 
 // The next word of `rest`, which is advanced past it; empty at the end.
 inline std::string_view next_word(std::string_view& rest) {
-  std::size_t begin = 0;
-  while (begin < rest.size() && is_space(rest[begin])) ++begin;
-  std::size_t end = begin;
-  while (end < rest.size() && !is_space(rest[end])) ++end;
-  const std::string_view word = rest.substr(begin, end - begin);
-  rest.remove_prefix(end);
-  return word;
+  const char* const last = rest.data() + rest.size();
+  const char* begin = rest.data();
+  while (begin != last && is_space(*begin)) ++begin;
+  const char* end = begin;
+  while (end != last && !is_space(*end)) ++end;
+  rest = {end, static_cast<std::size_t>(last - end)};
+  return {begin, static_cast<std::size_t>(end - begin)};
 }
 
 std::string_view trim(std::string_view text);

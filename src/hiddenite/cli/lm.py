@@ -52,7 +52,7 @@ def train(
 ) -> None:
     """Estimate an interpolated modified Kneser-Ney model and write it as ARPA text.
 
-    The distinct n-grams stay in memory: about 120 MB per million of them at order 5. Only text beyond --memory is
+    The distinct n-grams stay in memory: about 60 MB per million of them at order 5. Only text beyond --memory is
     sorted on disk. OUTPUT ending in .gz, .bz2 or .xz is compressed.
     """
     hush(quiet)
