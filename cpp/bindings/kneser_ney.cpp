@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
@@ -18,24 +19,24 @@ void construct(KneserNeyTrainer* self, int order, std::vector<std::uint64_t> pru
                                            memory_bytes, std::move(temporary_directory)});
 }
 
-void add(KneserNeyTrainer& self, nb::callable read, std::string name) {
+void add(KneserNeyTrainer& self, ReadCallable read, std::string name) {
   LineReader lines(python_source(std::move(read)), std::move(name));
   const nb::gil_scoped_release release;
   self.add(lines);
 }
 
-nb::tuple finish(KneserNeyTrainer& self) {
+using DiscountRow = std::tuple<double, double, double, bool>;
+
+std::tuple<NgramTable, std::vector<DiscountRow>, std::uint64_t, std::uint64_t> finish(
+    KneserNeyTrainer& self) {
   Estimate estimate;
   {
     const nb::gil_scoped_release release;
     estimate = self.finish();
   }
-  nb::list discounts;
-  for (const Discounts& d : estimate.discounts) {
-    discounts.append(nb::make_tuple(d.d[0], d.d[1], d.d[2], d.closed_form));
-  }
-  return nb::make_tuple(nb::cast(std::move(estimate.table)), discounts, estimate.num_sentences,
-                        estimate.num_tokens);
+  std::vector<DiscountRow> rows;
+  for (const Discounts& d : estimate.discounts) rows.emplace_back(d.d[0], d.d[1], d.d[2], d.closed_form);
+  return {std::move(estimate.table), std::move(rows), estimate.num_sentences, estimate.num_tokens};
 }
 
 }  // namespace

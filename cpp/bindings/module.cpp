@@ -24,7 +24,7 @@ void translate(const std::exception_ptr& p, void*) {
 
 }  // namespace
 
-hiddenite::ChunkSource python_source(nb::callable read) {
+hiddenite::ChunkSource python_source(ReadCallable read) {
   // The bytes object stays alive until the next call asks for more.
   auto held = std::make_shared<nb::object>();
   return [read = std::move(read), held]() -> std::string_view {
@@ -45,4 +45,6 @@ NB_MODULE(_core, m) {
   nb::register_exception_translator(translate);
   bind_ngram(m);
   bind_kneser_ney(m);
+  bind_channel(m);
+  bind_engine(m);
 }

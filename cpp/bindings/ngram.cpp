@@ -1,6 +1,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "../hiddenite/arpa.hpp"
@@ -25,22 +26,20 @@ void check_ids(const NgramTable& table, const std::vector<WordId>& ids) {
   }
 }
 
-template <class T>
-nb::ndarray<nb::numpy, const T, nb::ndim<1>> view(nb::handle owner, const std::vector<T>& values) {
-  return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()}, owner);
-}
-
-nb::tuple read_arpa_from(nb::callable read, std::string name, std::optional<double> unknown_log10) {
+std::tuple<NgramTable, std::vector<std::string>, std::size_t> read_arpa_from(
+    ReadCallable read, std::string name, std::optional<double> unknown_log10) {
   LineReader lines(python_source(std::move(read)), std::move(name));
   ReadArpa result;
   {
     const nb::gil_scoped_release release;
     result = read_arpa(lines, ArpaOptions{unknown_log10});
   }
-  return nb::make_tuple(nb::cast(std::move(result.table)), result.warnings, result.implied);
+  return {std::move(result.table), std::move(result.warnings), result.implied};
 }
 
-void write_arpa_to(const NgramTable& table, nb::callable write, bool with_max_columns) {
+using WriteCallable = nb::typed<nb::callable, nb::object(nb::bytes)>;
+
+void write_arpa_to(const NgramTable& table, WriteCallable write, bool with_max_columns) {
   const TextSink sink = [&](std::string_view text) {
     const nb::gil_scoped_acquire gil;
     write(nb::bytes(text.data(), text.size()));
@@ -49,16 +48,16 @@ void write_arpa_to(const NgramTable& table, nb::callable write, bool with_max_co
   write_arpa(table, with_max_columns, sink);
 }
 
-nb::tuple score_text_arrays(const NgramTable& table, nb::bytes text, int threads,
-                            const std::string& name, std::uint64_t first_line) {
+std::tuple<Array<double>, Array<double>, Array<std::uint32_t>, Array<std::uint32_t>> score_text_arrays(
+    const NgramTable& table, nb::bytes text, int threads, const std::string& name, std::uint64_t first_line) {
   SentenceScores scores;
   const std::string_view view(text.c_str(), text.size());
   {
     const nb::gil_scoped_release release;
     scores = score_text(table, view, threads, name, first_line);
   }
-  return nb::make_tuple(to_array(std::move(scores.log_prob)), to_array(std::move(scores.log_prob_known)),
-                        to_array(std::move(scores.tokens)), to_array(std::move(scores.oov)));
+  return {to_array(std::move(scores.log_prob)), to_array(std::move(scores.log_prob_known)),
+          to_array(std::move(scores.tokens)), to_array(std::move(scores.oov))};
 }
 
 }  // namespace
@@ -68,7 +67,7 @@ void bind_ngram(nb::module_& m) {
       .def_ro("order", &NgramTable::order)
       .def_ro("unknown_is_listed", &NgramTable::unknown_is_listed)
       .def_prop_ro("ngram_counts", &ngram_counts, "Number of n-grams per order.")
-      .def_prop_ro("bytes", &NgramTable::bytes)
+      .def_prop_ro("num_bytes", &NgramTable::bytes)
       .def_prop_ro("num_words", [](const NgramTable& t) { return t.vocabulary.size(); })
       .def("word", [](const NgramTable& t, WordId id) {
         check_ids(t, {id});

@@ -12,18 +12,6 @@ namespace {
 
 constexpr std::size_t LINES_PER_PIECE = 64;
 
-std::vector<std::string_view> split_lines(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const void* found = std::memchr(text.data(), '\n', text.size());
-    const auto size = found ? static_cast<std::size_t>(static_cast<const char*>(found) - text.data())
-                            : text.size();
-    lines.push_back(text.substr(0, size));
-    text.remove_prefix(found ? size + 1 : size);
-  }
-  return lines;
-}
-
 class LineScorer {
  public:
   LineScorer(const NgramTable& table, const std::string& name, SentenceScores& scores)

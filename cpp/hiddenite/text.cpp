@@ -70,6 +70,18 @@ std::size_t find_invalid_utf8(std::string_view bytes) {
   return std::string_view::npos;
 }
 
+std::vector<std::string_view> split_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const void* found = std::memchr(text.data(), '\n', text.size());
+    const auto size = found ? static_cast<std::size_t>(static_cast<const char*>(found) - text.data())
+                            : text.size();
+    lines.push_back(text.substr(0, size));
+    text.remove_prefix(found ? size + 1 : size);
+  }
+  return lines;
+}
+
 std::string_view LineReader::pull() {
   try {
     return source_();

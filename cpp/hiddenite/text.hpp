@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "types.hpp"
 
@@ -35,6 +36,9 @@ std::size_t count_characters(std::string_view utf8);
 
 // The offset of the first byte that is not valid UTF-8 or is NUL; npos if none.
 std::size_t find_invalid_utf8(std::string_view bytes);
+
+// The lines of a text; a last line end is optional.
+std::vector<std::string_view> split_lines(std::string_view text);
 
 // Gives the next piece of a text, empty at its end. It may throw
 // std::runtime_error; LineReader's users add file and line to the message.

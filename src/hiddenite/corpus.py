@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import errno
 import gzip
 import io
 import lzma
@@ -24,7 +25,7 @@ from hiddenite.errors import FormatError, ModelError
 
 CHUNK_BYTES = 1 << 20
 _SPACE = re.compile(r"[ \t\r\v\f\n]+")
-_STDIN = "-"
+_STDIN = _STDOUT = "-"
 
 Sentence = str | Sequence[str]
 
@@ -40,28 +41,26 @@ class ChunkReader:
     ``bytes_read`` counts the file's own bytes, before decompression, for progress.
     """
 
-    def __init__(self, path: str | os.PathLike[str], on_progress: Callable[[int], None] | None = None) -> None:
-        self.name = os.fspath(path)
+    def __init__(
+        self, path: str | os.PathLike[str], on_progress: Callable[[int], None] | None = None
+    ) -> None:
+        self.name = "<stdin>" if os.fspath(path) == _STDIN else os.fspath(path)
         self._on_progress = on_progress
-        raw: BinaryIO
         try:
-            if self.name == _STDIN:
-                self.name = "<stdin>"
-                raw = sys.stdin.buffer
-            else:
-                raw = cast(BinaryIO, open(self.name, "rb", buffering=CHUNK_BYTES))
+            self._counted = _Counted(_open(path))
         except IsADirectoryError:
             raise FormatError(self.name, None, "is a directory, expected a file") from None
         except OSError as error:
-            raise FormatError(self.name, None, f"cannot be opened: {error.strerror}") from None
-        self._counted = _Counted(raw)
+            raise FormatError(self.name, None, f"cannot be opened: {error.strerror or error}") from None
         self._stream = _decompressed(self._counted)
 
     def __call__(self) -> bytes:
         try:
             chunk = self._stream.read(CHUNK_BYTES)
         except EOFError:
-            raise ValueError("the archive ends early, expected a complete file; fetch or pack it again") from None
+            raise ValueError(
+                "the archive ends early, expected a complete file; fetch or pack it again"
+            ) from None
         except (OSError, zlib.error, lzma.LZMAError) as error:
             raise ValueError(f"the file cannot be read: {error}") from None
         if self._on_progress is not None:
@@ -78,6 +77,14 @@ class ChunkReader:
 
     def __exit__(self, *_: object) -> None:
         self._counted.close()
+
+
+def _open(path: str | os.PathLike[str]) -> BinaryIO:
+    if os.fspath(path) != _STDIN:
+        return open(path, "rb", buffering=CHUNK_BYTES)
+    if sys.stdin is None:  # a process may be started without one
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    return cast(BinaryIO, sys.stdin.buffer)
 
 
 class _Counted(io.RawIOBase):
@@ -101,7 +108,7 @@ class _Counted(io.RawIOBase):
         return len(data)
 
     def close(self) -> None:
-        if self._raw is not sys.stdin.buffer:
+        if sys.stdin is None or self._raw is not sys.stdin.buffer:
             self._raw.close()
         super().close()
 
@@ -148,7 +155,8 @@ def _encode(lines: list[str]) -> bytes:
     try:
         return ("\n".join(lines) + "\n").encode()
     except UnicodeEncodeError as error:
-        raise ModelError(f"a sentence holds {error.object[error.start]!r}, which is not Unicode text") from None
+        found = error.object[error.start]
+        raise ModelError(f"a sentence holds {found!r}, which is not Unicode text") from None
 
 
 def _join(words: Sequence[str]) -> str:
@@ -169,24 +177,36 @@ def atomic_output(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open ``path`` for writing under a temporary name, renamed when all went well.
 
     ``.gz``, ``.bz2`` and ``.xz`` are compressed; ``-`` is standard output. On any error, an interrupt
-    included, the temporary file is removed and an older ``path`` stays as it was.
+    included, the temporary file is removed and an older ``path`` stays as it was. A path that is no regular
+    file (a device, a pipe) is written as it is, because renaming would replace it.
     """
-    target = Path(path)
-    if os.fspath(path) == "-":
+    if os.fspath(path) == _STDOUT:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    except OSError as error:
-        raise FormatError(str(target), None, f"cannot be written: {error.strerror}") from None
-    try:
-        with os.fdopen(descriptor, "wb", buffering=CHUNK_BYTES) as raw, _compressed(raw, target.suffix) as out:
+        with _replacing(Path(path)) as raw, _compressed(raw, Path(path).suffix) as out:
             yield out
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise FormatError(os.fspath(path), None, f"cannot be written: {error.strerror or error}") from None
+
+
+@contextlib.contextmanager
+def _replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file that takes the place of ``path`` at the end."""
+    target = Path(os.path.realpath(path))  # a link stays a link
+    if target.exists() and not target.is_file():
+        with target.open("wb") as raw:
+            yield raw
+        return
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb", buffering=CHUNK_BYTES) as raw:
+            yield raw
         _give_default_mode(temporary)
         os.replace(temporary, target)
-    except OSError as error:
-        raise FormatError(str(target), None, f"cannot be written: {error.strerror}") from None
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)

@@ -6,7 +6,8 @@ place, what was found, what was expected and what to do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 
 
 class HiddeniteError(Exception):
@@ -21,11 +22,14 @@ class FormatError(HiddeniteError):
     """A file that cannot be used."""
 
     def __init__(self, file: str, line: int | None, message: str) -> None:
-        place = file if line is None else f"{file}:{line}"
-        super().__init__(f"{place}: {message}")
+        super().__init__(file, line, message)  # all of them, so that the error survives pickling
         self.file = file
         self.line = line
         self.message = message
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place}: {self.message}"
 
 
 class ModelError(HiddeniteError):
@@ -36,7 +40,32 @@ class UnknownSymbolError(HiddeniteError):
     """A name that nothing has, with the names that come near."""
 
     def __init__(self, kind: str, symbol: str, near: Sequence[str] = ()) -> None:
-        hint = f"; did you mean {', '.join(near)}?" if near else ""
-        super().__init__(f"unknown {kind} '{symbol}'{hint}")
+        super().__init__(kind, symbol, near)
+        self.kind = kind
         self.symbol = symbol
         self.near = tuple(near)
+
+    def __str__(self) -> str:
+        hint = f"; did you mean {', '.join(self.near)}?" if self.near else ""
+        return f"unknown {self.kind} '{self.symbol}'{hint}"
+
+
+class EmptySupportError(HiddeniteError):
+    """No path has a positive weight."""
+
+    def __init__(self, position: int, message: str) -> None:
+        super().__init__(message)
+        self.position = position  # 0-based; the number of positions stands for </s>
+
+
+class BudgetExceeded(HiddeniteError):
+    """The budget ended before the proof; ``partial`` is the best so far."""
+
+    def __init__(self, message: str, partial: object) -> None:
+        super().__init__(message)
+        self.partial = partial
+
+
+def near_spellings(symbol: str, known: Iterable[str]) -> list[str]:
+    """Return the known names that come near."""
+    return difflib.get_close_matches(symbol, list(known), n=3)

@@ -6,13 +6,14 @@ in C++; see ``cpp/hiddenite/ngram.hpp`` for the table and the max-backoff bound.
 
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from hiddenite._core import KneserNeyTrainer, NgramTable, read_arpa, write_arpa
+from hiddenite._core import Engine, KneserNeyTrainer, NgramTable, read_arpa, write_arpa
 from hiddenite.corpus import (
     ChunkReader,
     Sentence,
@@ -157,6 +158,11 @@ class NgramModel:
 
     # -------------------------------------------------------------- ask
 
+    @functools.cached_property
+    def engine(self) -> Engine:
+        """The core's exact inference under this model; builds its index when it is first asked."""
+        return Engine(self._table)
+
     @property
     def order(self) -> int:
         """The longest n-grams have so many words."""
@@ -170,7 +176,7 @@ class NgramModel:
     @property
     def memory_bytes(self) -> int:
         """Size of the table, max columns and vocabulary included."""
-        return self._table.bytes
+        return self._table.num_bytes
 
     @property
     def knows_unknown(self) -> bool:
@@ -208,7 +214,9 @@ def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
             text = b"".join(iter(reader, b"")).decode()
         except UnicodeDecodeError as error:
             line = error.object.count(b"\n", 0, error.start) + 1
-            raise FormatError(reader.name, line, "found a byte that is not UTF-8, expected UTF-8 text") from None
+            raise FormatError(
+                reader.name, line, "found a byte that is not UTF-8, expected UTF-8 text"
+            ) from None
         except ValueError as error:
             raise FormatError(reader.name, None, str(error)) from None
     words = tokenize(text)

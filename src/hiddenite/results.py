@@ -117,3 +117,187 @@ class Discount:
     d2: float
     d3: float  # for counts of three and more
     closed_form: bool  # estimated from the counts of counts; else the fixed fall-back
+
+
+# ------------------------------------------------------------- exact inference
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What is proved: ``lower`` <= the optimum <= ``upper``."""
+
+    exact: bool  # the answer is an optimum
+    upper: float
+    lower: float
+    method: str
+    refinements: int
+    states: int  # states that were built
+
+    @property
+    def gap(self) -> float:
+        """How far off the answer can be, in log weight."""
+        return 0.0 if self.exact else self.upper - self.lower
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        return {
+            "exact": self.exact,
+            "upper": json_number(self.upper),
+            "lower": json_number(self.lower),
+            "gap": json_number(self.gap),
+            "method": self.method,
+            "refinements": self.refinements,
+            "states": self.states,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A word sequence and its log weight."""
+
+    words: tuple[str, ...]
+    log_weight: float  # sum of ln p(word | before) and channel weights, </s> included
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        return {"words": list(self.words), "log_weight": json_number(self.log_weight)}
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """The best word sequence and the proof that it is."""
+
+    words: tuple[str, ...]
+    log_weight: float
+    certificate: Certificate
+    expected_errors: float | None = None  # under objective="mbr": words wrong on average
+    id: str | int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        record: dict[str, Any] = {
+            "id": self.id,
+            "words": list(self.words),
+            "log_weight": json_number(self.log_weight),
+        }
+        if self.expected_errors is not None:
+            record["expected_errors"] = self.expected_errors
+        return record | {"certificate": self.certificate.to_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class KBest:
+    """The k best word sequences, best first; fewer if there are fewer."""
+
+    hypotheses: tuple[Hypothesis, ...]
+    certificate: Certificate
+    id: str | int | None = None
+
+    def __len__(self) -> int:
+        return len(self.hypotheses)
+
+    def __iter__(self) -> Iterator[Hypothesis]:
+        return iter(self.hypotheses)
+
+    def __getitem__(self, i: int) -> Hypothesis:
+        return self.hypotheses[i]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        return {
+            "id": self.id,
+            "kbest": [h.to_dict() for h in self.hypotheses],
+            "certificate": self.certificate.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A word sequence and how often it was drawn."""
+
+    words: tuple[str, ...]
+    log_weight: float
+    count: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        return {"words": list(self.words), "log_weight": self.log_weight, "count": self.count}
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Independent draws from the posterior; iterates over the draws in order."""
+
+    samples: tuple[Sample, ...]  # distinct, most frequent first
+    draws: tuple[int, ...]  # places in ``samples``, in the order of drawing
+    log_partition: float  # ln of the sum of all paths' weights
+    log_partition_error: float  # its standard error; 0 if it is exact
+    trials: int  # proposals, accepted or not
+    exact: bool
+    method: str
+    id: str | int | None = None
+
+    @property
+    def count(self) -> int:
+        """Number of draws."""
+        return len(self.draws)
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        return (self.samples[i].words for i in self.draws)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        return {
+            "id": self.id,
+            "samples": [s.to_dict() for s in self.samples],
+            "count": self.count,
+            "log_partition": json_number(self.log_partition),
+            "log_partition_error": json_number(self.log_partition_error),
+            "trials": self.trials,
+            "exact": self.exact,
+            "method": self.method,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Marginals:
+    """Per position, each candidate's posterior probability, most probable first."""
+
+    slots: tuple[tuple[tuple[str, float], ...], ...]
+    log_partition: float  # ln of the sum of all paths' weights
+    id: str | int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object; candidates of probability zero are left out."""
+        slots = [[[word, prob] for word, prob in slot if prob > 0] for slot in self.slots]
+        return {"id": self.id, "slots": slots, "log_partition": json_number(self.log_partition)}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What was wrong with one record of a batch."""
+
+    error: str  # one line
+    position: int | None = None  # 0-based, where no candidate has support
+    id: str | int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        return {"id": self.id, "error": self.error, "position": self.position}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One turn of the search: the best path of the bound, and what is proved so far."""
+
+    words: tuple[str, ...]
+    log_q: float  # the bound's weight of the path
+    log_p: float  # its true weight
+    upper: float
+    lower: float
+    states: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        fields = {k: json_number(v) for k, v in asdict(self).items() if k != "words"}
+        return {"words": list(self.words), **fields}

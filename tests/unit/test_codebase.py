@@ -3,6 +3,7 @@
 A check that could pass because it looked at nothing has a twin that plants a fault and must see it found.
 """
 
+import ast
 import graphlib
 import os
 import re
@@ -115,6 +116,30 @@ def plant(directory: Path, lines: dict[str, str]) -> None:
     modules = {"__init__", "errors", "results", "inference", "tag", "align"} | lines.keys()
     for module in modules:
         (package / f"{module}.py").write_text(lines.get(module, "") + "\n", encoding="utf-8")
+
+
+def imports_of_the_package(text: str) -> list[str]:
+    """The names taken from the package as a whole, which stands above all its modules."""
+    names = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.module == "hiddenite":
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names if alias.name == "hiddenite"]
+    return names
+
+
+def test_no_module_imports_the_whole_package() -> None:
+    package = ROOT / "src" / "hiddenite"
+    for path in package.rglob("*.py"):
+        if path.relative_to(package).parts[0] not in {"cli", "web"}:
+            assert not imports_of_the_package(path.read_text(encoding="utf-8")), path
+
+
+@pytest.mark.parametrize("line", ["import hiddenite", "from hiddenite import NgramModel as Model"])
+def test_an_import_of_the_whole_package_is_seen(line: str) -> None:
+    assert imports_of_the_package(f"def f():\n    {line}\n")
+    assert not imports_of_the_package("from hiddenite._core import NgramTable\n")
 
 
 # The compiled module and its stub

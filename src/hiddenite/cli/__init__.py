@@ -12,7 +12,7 @@ import warnings
 import typer
 
 from hiddenite import __version__
-from hiddenite.cli import demo, lm
+from hiddenite.cli import demo, encode, lm
 from hiddenite.errors import HiddeniteError, HiddeniteWarning
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app = typer.Typer(
 )
 app.add_typer(lm.app, name="lm")
 app.command("demo")(demo.demo)
+app.command("encode", epilog=encode.EPILOG)(encode.encode)
 
 
 def _print_version(wanted: bool) -> None:

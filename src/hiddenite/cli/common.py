@@ -15,7 +15,9 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from hiddenite.errors import HiddeniteWarning
 
-Output = Annotated[str, typer.Option("--output", "-o", help="File to write, whole or not at all; - is stdout.")]
+Output = Annotated[
+    str, typer.Option("--output", "-o", help="File to write, whole or not at all; - is stdout.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no warnings.")]
 Threads = Annotated[int, typer.Option("--threads", min=0, help="Threads; 0 is all cores.")]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON lines.")]

@@ -17,7 +17,9 @@ app = typer.Typer(help="N-gram language models.", no_args_is_help=True)
 
 Unknown = Annotated[
     float | None,
-    typer.Option("--unk-log10", max=0.0, help="log10 p(<unk>) for a file that lists no <unk>; else it is zero."),
+    typer.Option(
+        "--unk-log10", max=0.0, help="log10 p(<unk>) for a file that lists no <unk>; else it is zero."
+    ),
 ]
 SCORE_BYTES = 8 * CHUNK_BYTES
 
@@ -34,26 +36,33 @@ def _thresholds(text: str) -> list[int]:
 
 @app.command("train", epilog="Example: hiddenite lm train corpus.txt --order 3 --output corpus.arpa.gz")
 def train(
-    text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="Text, one sentence a line; - is stdin.")],
+    text: Annotated[
+        list[str], typer.Argument(metavar="TEXT...", help="Text, one sentence a line; - is stdin.")
+    ],
+    *,
     output: Output,
     order: Annotated[int, typer.Option(min=1, max=MAX_ORDER, help="Longest n-grams.")] = 5,
     prune: Annotated[
-        str, typer.Option(help="Leave out n-grams seen at most so often, per order: 0,0,1; the last one goes on.")
+        str,
+        typer.Option(help="Leave out n-grams seen at most so often, per order: 0,0,1; the last one goes on."),
     ] = "",
     vocabulary: Annotated[
         str | None, typer.Option(metavar="FILE", help="Words to keep; all others become <unk>.")
     ] = None,
     unk_below: Annotated[int, typer.Option(min=0, help="Words seen less often become <unk>.")] = 0,
     memory: Annotated[
-        str, typer.Option(help="Memory for text, 16 bytes a token; what exceeds it goes to sorted runs on disk.")
+        str,
+        typer.Option(help="Memory for text, 16 bytes a token; what exceeds it goes to sorted runs on disk."),
     ] = "2G",
-    temporary: Annotated[str | None, typer.Option("--temporary", metavar="DIR", help="Where runs go.")] = None,
+    temporary: Annotated[
+        str | None, typer.Option("--temporary", metavar="DIR", help="Where runs go.")
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Estimate an interpolated modified Kneser-Ney model and write it as ARPA text.
 
-    The distinct n-grams stay in memory: about 60 MB per million of them at order 5. Only text beyond --memory is
-    sorted on disk. OUTPUT ending in .gz, .bz2 or .xz is compressed.
+    The distinct n-grams stay in memory: about 60 MB per million of them at order 5. Only text beyond --memory
+    is sorted on disk. OUTPUT ending in .gz, .bz2 or .xz is compressed.
     """
     hush(quiet)
     extra = {} if temporary is None else {"temporary_directory": temporary}
@@ -74,7 +83,10 @@ def train(
 def score(
     lm: Annotated[str, typer.Option("--lm", metavar="LM", help="ARPA file.")],
     text: Annotated[str, typer.Argument(metavar="[TEXT]", help="Text, one sentence a line.")] = "-",
-    summary: Annotated[bool, typer.Option("--summary", help="Totals and perplexities instead of sentences.")] = False,
+    *,
+    summary: Annotated[
+        bool, typer.Option("--summary", help="Totals and perplexities instead of sentences.")
+    ] = False,
     output: Output = "-",
     threads: Threads = 0,
     unk_log10: Unknown = None,
@@ -130,8 +142,8 @@ def maximize(
 ) -> None:
     """Write a MAX-ARPA file: the same lines with two more columns, log10 mf and log10 mbow.
 
-    mf(s, w) is the largest probability of w after any context that ends in s; for a w that s does not list it is
-    mbow(s) p(w | s without its first word).
+    mf(s, w) is the largest probability of w after any context that ends in s; for a w that s does not list
+    it is mbow(s) p(w | s without its first word).
     """
     hush(quiet)
     NgramModel.load(lm, unk_log10).save(output, max_columns=True)
@@ -163,4 +175,6 @@ def info(
     for n, count in enumerate(model.ngram_counts, 1):
         typer.echo(f"{f'{n}-grams':<16} {count:,}")
     typer.echo(f"unknown words    {'as <unk>' if model.knows_unknown else 'probability zero'}")
-    typer.echo(f"memory           {model.memory_bytes / 1e6:.1f} MB, {record['bytes_per_ngram']} bytes per n-gram")
+    typer.echo(
+        f"memory           {model.memory_bytes / 1e6:.1f} MB, {record['bytes_per_ngram']} bytes per n-gram"
+    )

@@ -1,0 +1,131 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "../hiddenite/channel.hpp"
+#include "../hiddenite/characters.hpp"
+#include "../hiddenite/confusion.hpp"
+#include "../hiddenite/encoder.hpp"
+#include "../hiddenite/keypad.hpp"
+#include "../hiddenite/slots_json.hpp"
+#include "../hiddenite/typo.hpp"
+#include "bindings.hpp"
+
+using namespace hiddenite;
+using namespace nb::literals;
+
+namespace {
+
+Reading read_line(const Channel& channel, std::string_view line) {
+  const nb::gil_scoped_release release;
+  return channel.read(line);
+}
+
+template <class T>
+using View = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
+
+// A read-only array of what the reading holds; it keeps the reading alive.
+template <class T, std::vector<T> Reading::*member>
+View<T> view(nb::handle_t<Reading> self) {
+  const std::vector<T>& values = nb::cast<const Reading&>(self).*member;
+  return View<T>(values.data(), {values.size()}, self);
+}
+
+void bind_reading(nb::module_& m) {
+  nb::class_<Reading>(m, "Reading", "What a channel makes of one line; immutable.")
+      .def_static("from_slots", [](const NgramTable& table, const std::vector<WeightedWords>& slots, std::string id,
+                                   bool id_is_integer) {
+        Reading reading = reading_from_slots(table.vocabulary, slots);
+        reading.id = std::move(id);
+        reading.id_is_integer = id_is_integer;
+        return reading;
+      }, "table"_a, "slots"_a, "id"_a, "id_is_integer"_a)
+      .def_ro("id", &Reading::id, "The record's own name; empty if it has none.")
+      .def_ro("id_is_integer", &Reading::id_is_integer)
+      .def_prop_ro("begin", &view<std::uint64_t, &Reading::begin>)
+      .def_prop_ro("words", &view<WordId, &Reading::words>)
+      .def_prop_ro("log_weights", &view<double, &Reading::log_weights>)
+      .def_ro("spellings", &Reading::spellings, "(candidate, spelling) of those outside the vocabulary.");
+}
+
+nb::bytes encode_bytes(const Encoder& encoder, nb::bytes text, std::optional<std::uint64_t> seed,
+                       const std::string& name, std::uint64_t first_line) {
+  const std::string_view view(text.c_str(), text.size());
+  std::string result;
+  {
+    const nb::gil_scoped_release release;
+    result = encode_text(encoder, view, seed, name, first_line);
+  }
+  return nb::bytes(result.data(), result.size());
+}
+
+ConfusionModel read_confusion_model(ReadCallable read, const std::string& name) {
+  LineReader lines(python_source(std::move(read)), name);
+  const nb::gil_scoped_release release;
+  return ConfusionModel(read_confusions(lines), name);
+}
+
+std::size_t to_keep(std::optional<std::size_t> keep) { return keep.value_or(KEEP_ALL); }
+
+void bind_encoders(nb::module_& m) {
+  nb::class_<Encoder>(m, "Encoder", "From what was meant to what a channel shows; immutable.")
+      .def("encode_text", &encode_bytes, "text"_a, "seed"_a.none(), "name"_a, "first_line"_a,
+           "Each line's observation, with noise if there is a seed.");
+  nb::class_<KeypadNoise, Encoder>(m, "KeypadNoise", "Key presses with slips.")
+      .def(nb::init<double>(), "ambiguity"_a)
+      .def("log_prob", [](const KeypadNoise& noise, std::uint8_t observed, std::uint8_t intended) {
+        if (observed >= NUM_KEYS || intended >= NUM_KEYS) throw nb::index_error("keys are 0 to 9");
+        return noise.log_prob(observed, intended);
+      }, "observed"_a, "intended"_a, "ln p(observed | intended), one key.");
+  nb::class_<TypoModel, Encoder>(m, "TypoModel", "A keyboard and its slips.")
+      .def("__init__", [](TypoModel* self, double error_rate, double substitution, double insertion, double deletion,
+                          double transposition, double neighbour) {
+        new (self) TypoModel({error_rate, substitution, insertion, deletion, transposition, neighbour});
+      }, "error_rate"_a, "substitution"_a, "insertion"_a, "deletion"_a, "transposition"_a, "neighbour"_a)
+      .def("log_weight", [](const TypoModel& model, std::string_view intended, std::string_view seen, int distance) {
+        return model.log_weight(to_characters(intended), to_characters(seen), distance);
+      }, "intended"_a, "seen"_a, "distance"_a, "ln p of the best script of at most `distance` events.");
+  nb::class_<ConfusionModel, Encoder>(m, "ConfusionModel", "Characters and what they are taken for.")
+      .def("log_weight", [](const ConfusionModel& model, std::string_view intended, std::string_view seen) {
+        return model.log_weight(to_characters(intended), to_characters(seen));
+      }, "intended"_a, "seen"_a, "ln p of the best alignment.");
+  m.def("read_confusion_model", &read_confusion_model, "read"_a, "name"_a,
+        "A confusion table from a callable that gives bytes.");
+  m.def("key_of", [](std::string_view character) {
+    if (character.empty()) throw nb::value_error("expected one character");
+    return key_of(next_character(character));
+  }, "character"_a, "The key that types the character.");
+}
+
+}  // namespace
+
+// A channel refers to the table that it was made with: keep_alive<1, 2>.
+void bind_channel(nb::module_& m) {
+  bind_reading(m);
+  bind_encoders(m);
+  nb::class_<Channel>(m, "Channel", "From one line of observation to the candidates of each position; immutable.")
+      .def("read", &read_line, "line"_a, "Throws ModelError.");
+  nb::class_<KeypadChannel, Channel>(m, "KeypadChannel")
+      .def("__init__", [](KeypadChannel* self, const NgramTable& table, const KeypadNoise& noise,
+                          std::optional<std::size_t> keep) {
+        new (self) KeypadChannel(table, noise, to_keep(keep));
+      }, "table"_a, "noise"_a, "keep"_a.none(), nb::keep_alive<1, 2>());
+  nb::class_<TypoChannel, Channel>(m, "TypoChannel")
+      .def("__init__", [](TypoChannel* self, const NgramTable& table, const TypoModel& model, int distance,
+                          bool unknown, double unknown_cost, std::optional<std::size_t> keep) {
+        new (self) TypoChannel(table, model, {distance, {unknown, unknown_cost}, to_keep(keep)});
+      }, "table"_a, "model"_a, "distance"_a, "unknown"_a, "unknown_cost"_a, "keep"_a.none(),
+           nb::keep_alive<1, 2>());
+  nb::class_<ConfusionChannel, Channel>(m, "ConfusionChannel")
+      .def("__init__", [](ConfusionChannel* self, const NgramTable& table, const ConfusionModel& model, double beam,
+                          bool unknown, double unknown_cost, std::optional<std::size_t> keep) {
+        new (self) ConfusionChannel(table, model, {beam, {unknown, unknown_cost}, to_keep(keep)});
+      }, "table"_a, "model"_a, "beam"_a, "unknown"_a, "unknown_cost"_a, "keep"_a.none(),
+           nb::keep_alive<1, 2>());
+  nb::class_<SlotsChannel, Channel>(m, "SlotsChannel")
+      .def("__init__", [](SlotsChannel* self, const NgramTable& table, std::optional<std::size_t> keep) {
+        new (self) SlotsChannel(table, to_keep(keep));
+      }, "table"_a, "keep"_a.none(), nb::keep_alive<1, 2>());
+}

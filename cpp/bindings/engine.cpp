@@ -1,0 +1,95 @@
+#include "../hiddenite/engine.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.hpp"
+
+using namespace hiddenite;
+using namespace nb::literals;
+
+namespace {
+
+std::vector<Answer> ask_readings(const Engine& engine, const std::vector<const Reading*>& readings, const Task& task,
+                                 std::uint64_t first_stream, int threads) {
+  for (const Reading* reading : readings) {
+    for (const WordId w : reading->words) {
+      if (w >= engine.table().vocabulary.size()) throw nb::index_error("word id out of range");
+    }
+  }
+  const nb::gil_scoped_release release;
+  return answer_readings(engine, readings, task, first_stream, threads);
+}
+
+std::vector<Answer> ask_lines(const Engine& engine, const Channel& channel, nb::bytes text, const Task& task,
+                              std::uint64_t first_stream, int threads) {
+  const std::string_view view(text.c_str(), text.size());
+  const nb::gil_scoped_release release;
+  return answer_lines(engine, channel, split_lines(view), task, first_stream, threads);
+}
+
+void bind_task(nb::module_& m) {
+  nb::enum_<Method>(m, "Method")
+      .value("AUTO", Method::AUTO)
+      .value("REFINE", Method::REFINE)
+      .value("PAPER", Method::PAPER)
+      .value("FULL", Method::FULL)
+      .value("DOMINANCE", Method::DOMINANCE);
+  nb::enum_<Task::Kind>(m, "TaskKind")
+      .value("DECODE", Task::Kind::DECODE)
+      .value("KBEST", Task::Kind::KBEST)
+      .value("SAMPLE", Task::Kind::SAMPLE)
+      .value("MARGINALS", Task::Kind::MARGINALS)
+      .value("MBR", Task::Kind::MBR);
+  nb::class_<Task>(m, "Task", "What to ask of each record.")
+      .def("__init__",
+           [](Task* self, Task::Kind kind, Method method, std::uint64_t count, std::uint64_t seed, double seconds,
+              std::uint64_t refinements, std::uint64_t states, bool ends) {
+             new (self) Task{kind, method, count, seed, Budget{seconds, refinements, states}, ends};
+           },
+           "kind"_a, "method"_a, "count"_a, "seed"_a, "seconds"_a, "refinements"_a, "states"_a, "ends"_a);
+}
+
+void bind_answer(nb::module_& m) {
+  nb::enum_<Answer::Status>(m, "Status")
+      .value("DONE", Answer::Status::DONE)
+      .value("BAD_RECORD", Answer::Status::BAD_RECORD)
+      .value("EMPTY_SUPPORT", Answer::Status::EMPTY_SUPPORT);
+  nb::class_<Certificate>(m, "CoreCertificate")
+      .def_ro("exact", &Certificate::exact)
+      .def_ro("upper", &Certificate::upper)
+      .def_ro("lower", &Certificate::lower)
+      .def_ro("method", &Certificate::method)
+      .def_ro("refinements", &Certificate::refinements)
+      .def_ro("states", &Certificate::states);
+  nb::class_<Answer>(m, "Answer", "What became of one record.")
+      .def_ro("status", &Answer::status)
+      .def_ro("error", &Answer::error)
+      .def_ro("position", &Answer::position)
+      .def_ro("id", &Answer::id)
+      .def_ro("id_is_integer", &Answer::id_is_integer)
+      .def_ro("paths", &Answer::paths)
+      .def_ro("words", &Answer::words)
+      .def_ro("log_weights", &Answer::log_weights)
+      .def_ro("counts", &Answer::counts)
+      .def_ro("draws", &Answer::draws)
+      .def_ro("marginals", &Answer::marginals)
+      .def_ro("slot_words", &Answer::slot_words)
+      .def_ro("certificate", &Answer::certificate)
+      .def_ro("log_partition", &Answer::log_partition)
+      .def_ro("log_partition_error", &Answer::log_partition_error)
+      .def_ro("expected_errors", &Answer::expected_errors)
+      .def_ro("trials", &Answer::trials);
+}
+
+}  // namespace
+
+void bind_engine(nb::module_& m) {
+  bind_task(m);
+  bind_answer(m);
+  nb::class_<Engine>(m, "Engine", "Exact inference under one language model; shared by threads.")
+      .def(nb::init<const NgramTable&>(), "table"_a, nb::keep_alive<1, 2>())
+      .def("answer_readings", &ask_readings, "readings"_a, "task"_a, "first_stream"_a, "threads"_a)
+      .def("answer_lines", &ask_lines, "channel"_a, "text"_a, "task"_a, "first_stream"_a, "threads"_a,
+           "Each line of the text as the channel reads it.");
+}

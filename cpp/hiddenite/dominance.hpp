@@ -1,0 +1,120 @@
+// Exact decoding by walking the model's states: `full` and `dominance`.
+//
+// Per position, the active states (longest listed contexts of the prefixes so
+// far) are closed under suffixes. An arc (s, w) is used by a prefix whose state
+// is s, or whose state backs off to s because nothing on the way lists w. With
+// V(s) the best prefix that ends in state s,
+//   M(s)    = max(V(s), max over states c with suffix s of M(c) + ln bow(c)),
+//   B(s, w) = max(V(s), max over c that do not list w of M(c) + ln bow(c)),
+// and V(next(s, w)) is at least B(s, w) + ln p(s, w) + weight(w). The first c in
+// descending order of M(c) + ln bow(c) that does not list w decides, since a
+// table closed under suffixes lists w at c if a longer context does. That is
+// `full`: every listed arc whose word is a candidate is met once.
+//
+// `dominance` leaves out what cannot win. If for states s, t and a common
+// suffix c
+//   V(s) + sum of up from s to c  <  V(t) + sum of down from t to c,
+// then for every continuation y the prefix of s scores less than that of t, the
+// channel's terms being the same: no optimal path goes through s (state_index
+// has the bounds). It does not matter whether t itself stays, only that its
+// prefix is real. So the run is the proof, at the cost of a narrow beam. With a
+// margin g, every completion of what was left out scores less than best - g:
+// then the states and arcs that remain hold the k best paths, as soon as the
+// k-th is no further than g from the best.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "inference.hpp"
+#include "walk.hpp"
+
+namespace hiddenite {
+
+struct KBest {
+  // Candidates by their place in the slots as given; best first.
+  std::vector<std::vector<std::uint32_t>> paths;
+  std::vector<double> log_weights;
+  Certificate certificate;
+};
+
+class PathLattice;
+
+// One thread's workspace; decodes any number of sentences.
+class WalkDecoder {
+ public:
+  // `index` must treat sentence ends as the candidates do.
+  explicit WalkDecoder(const StateIndex& index) : index_(index) {}
+
+  // Throws EmptySupport.
+  Decoded decode(const Candidates& candidates, bool prune, const Budget& budget = {});
+  // The k best distinct candidate sequences, fewer if there are fewer.
+  KBest kbest(const Candidates& candidates, std::size_t k, bool prune, const Budget& budget = {});
+
+ private:
+  friend class PathLattice;  // reads what a run left behind
+
+  struct Active {          // a state reached after some position
+    NodeId state;
+    double value;          // V
+    std::uint32_t previous;  // the active state before, and the word in between
+    std::uint32_t word;
+  };
+  struct Entry {                   // a state or suffix of one, at the current position
+    std::uint32_t active = NONE;   // NONE: only a suffix, or dominated
+    std::uint32_t origin = NONE;   // active state whose prefix M is
+    double value = LOG_ZERO;       // V
+    double reach = LOG_ZERO;       // M
+    double backed_off = LOG_ZERO;  // M + ln bow
+    double need = LOG_ZERO;        // what V must not be below
+    double up = 0.0;               // bound restricted to the slot
+    std::uint32_t num_extensions = 0;  // those that lead somewhere, once sorted
+    bool sorted = false;               // the extensions are in descending order of backed_off
+  };
+  struct FoundArc {
+    std::uint32_t entry;
+    NodeId arc;
+    std::uint32_t word;  // its place in the slot
+    std::uint32_t to;    // the active state it leads to, once used
+  };
+  struct Passed {        // k-best: a position as it was passed
+    SuffixClosure closure;
+    std::vector<Entry> entries;
+    std::vector<FoundArc> arcs;
+  };
+
+  bool run(const Candidates& candidates, bool prune, double margin, bool keep, const Budget& budget);
+  void set_slots(const Candidates& candidates, std::size_t position);
+  const Slot& slot_at(const Candidates& candidates, std::size_t position) const;
+  void enter_states(const std::vector<Active>& layer);
+  void drop_dominated(double margin);
+  void find_reach();
+  void expand(bool prune, double margin, Passed* passed);
+  void find_arcs(std::uint32_t e, bool prune, double margin);
+  void use_found(bool prune, double margin, Passed* passed);
+  std::pair<double, std::uint32_t> best_prefix(std::uint32_t e, WordId w);
+  std::uint32_t relax(NodeId next, double value, std::uint32_t origin, std::uint32_t word);
+  void sort_extensions(std::uint32_t e);
+  double next_up(const StateIndex::Arc& arc) const;
+  void seed_threshold();
+  std::vector<Active>::const_iterator best_final() const;
+  WordPath backtrack(std::uint32_t active) const;
+  KBest only_path(const Candidates& candidates, const Decoded& decoded) const;
+  Decoded stopped_early(const Candidates& candidates) const;
+
+  const StateIndex& index_;
+  std::vector<std::vector<Active>> layers_;  // [i]: active before position i
+  std::vector<Passed> passed_;               // [i]: position i, for k-best
+  std::vector<Active>* next_ = nullptr;
+  SuffixClosure closure_;
+  std::vector<Entry> entries_;  // of the closure
+  std::vector<FoundArc> found_;
+  NodeMap next_of_;
+  SlotWords words_, next_words_;
+  bool has_next_ = false;
+  Slot end_slot_ = make_end_slot();
+  double threshold_ = LOG_ZERO;  // some completion of a real prefix is worth this above the root's
+  std::uint64_t num_states_ = 0;
+};
+
+}  // namespace hiddenite

@@ -1,0 +1,49 @@
+// Sums over all paths by walking the model's states: log Z, i.i.d. samples and
+// marginals, exact up to the rounding of doubles.
+//
+// The forward pass of `full` (see dominance.hpp) with sums for maxima. With
+// V(s) the mass of the prefixes that end in state s,
+//   M(s)    = V(s) + sum over states c with suffix s of M(c) bow(c),
+//   F(s, w) = V(s) + sum over c that do not list w of M(c) bow(c)
+// is what arc (s, w) carries. The sum over those that do list w is gathered
+// from their arcs and subtracted; where that would cancel, the sum is taken
+// directly. Backward, with T(a) = p(a) weight(w) beta(next(a)),
+//   beta(s) = sum over arcs a of s of T(a)
+//             + bow(s) [beta(suf s) - sum over arcs a of s of T(suf a)],
+// again directly where it cancels. Samples run backwards along the masses.
+//
+// Masses are doubles scaled per position. Weights so far apart that they leave
+// the range of doubles make the same code run on logarithms.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "inference.hpp"
+#include "random.hpp"
+#include "state_index.hpp"
+
+namespace hiddenite {
+
+class FullPosterior {
+ public:
+  // Throws EmptySupport. `index` must treat sentence ends as the candidates do,
+  // and both must outlive this.
+  FullPosterior(const StateIndex& index, const Candidates& candidates);
+  ~FullPosterior();
+  FullPosterior(FullPosterior&&) noexcept;
+
+  double log_partition() const;
+  std::uint64_t num_states() const;
+  // One path, as candidates' places in the slots as given.
+  void sample(Random& random, std::vector<std::uint32_t>& path);
+  // [slot][candidate]: its posterior probability; slots as given.
+  std::vector<std::vector<double>> marginals(const std::vector<std::size_t>& slot_sizes);
+
+  class Filter;  // the pass, on doubles or on logarithms
+
+ private:
+  std::unique_ptr<Filter> filter_;
+};
+
+}  // namespace hiddenite

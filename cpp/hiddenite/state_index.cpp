@@ -1,0 +1,102 @@
+#include "state_index.hpp"
+
+#include <algorithm>
+
+namespace hiddenite {
+
+namespace {
+
+constexpr double INF = std::numeric_limits<double>::infinity();
+
+float round_down(double x) { return -round_up(-x); }
+
+// Sums of bounds: where the infinities disagree, the bound is none at all.
+double add_up(double a, double b) { return std::isnan(a + b) ? INF : a + b; }
+double add_down(double a, double b) { return std::isnan(a + b) ? -INF : a + b; }
+
+}  // namespace
+
+StateIndex::StateIndex(const NgramTable& table, bool ends) : table_(table), ends_(ends) {
+  link_states();
+  bound_states();
+  bound_arcs();
+}
+
+void StateIndex::link_states() {
+  const NodeId num_contexts = table_.num_contexts();
+  states_.resize(num_contexts);
+  arcs_.resize(table_.num_nodes());
+  std::vector<NodeId> state_of(num_contexts, ROOT);
+  for (NodeId s = 0; s < num_contexts; ++s) {
+    const NodeId num_arcs = table_.first_child[s + 1] - table_.first_child[s];
+    const bool is_state = s == ROOT || num_arcs > 0 || table_.log_backoff[s] != 0.0f;
+    state_of[s] = is_state ? s : state_of[table_.suffix[s]];
+    State& state = states_[s];
+    state.suffix = s == ROOT ? ROOT : state_of[table_.suffix[s]];
+    state.first_arc = table_.first_child[s];
+    state.num_arcs = num_arcs;
+    state.log_backoff = table_.log_backoff[s];
+  }
+  for (NodeId a = 1; a < table_.num_nodes(); ++a) {
+    arcs_[a].word = table_.word[a];
+    arcs_[a].log_prob = table_.log_prob[a];
+    arcs_[a].next = state_of[table_.context_after(a)];
+  }
+  start_ = state_of[table_.start()];
+}
+
+// From the longest contexts down: an arc's bound needs that of the context it makes.
+void StateIndex::bound_states() {
+  const NodeId num_contexts = table_.num_contexts();
+  for (NodeId s = num_contexts; s-- > 1;) {
+    State& state = states_[s];
+    double up = state.log_backoff, down = state.log_backoff;
+    for (NodeId a = state.first_arc; a < state.first_arc + state.num_arcs; ++a) {
+      Arc& arc = arcs_[a];
+      const double p = arc.log_prob, p_suffix = table_.log_prob[table_.suffix[a]];
+      if (p == LOG_ZERO && p_suffix == LOG_ZERO) {
+        arc.up = static_cast<float>(-INF), arc.down = static_cast<float>(INF);
+        continue;
+      }
+      double later_up = 0.0, later_down = 0.0;
+      if (a < num_contexts) later_up = states_[a].up, later_down = states_[a].down;
+      if (!ends_) later_up = std::max(later_up, 0.0), later_down = std::min(later_down, 0.0);
+      arc.up = round_up(add_up(p - p_suffix, later_up));
+      arc.down = round_down(add_down(p - p_suffix, later_down));
+      up = std::max(up, double{arc.up});
+      down = std::min(down, double{arc.down});
+    }
+    state.up = round_up(up);
+    state.down = round_down(down);
+  }
+  states_[ROOT].up = states_[ROOT].down = 0.0f;
+}
+
+void StateIndex::bound_arcs() {
+  const NodeId num_contexts = table_.num_contexts();
+  std::vector<float> down_to_root(num_contexts, 0.0f);
+  states_[ROOT].up_to_root = 0.0f;
+  for (NodeId s = 1; s < num_contexts; ++s) {
+    State& state = states_[s];
+    // Without an end, the difference may also be over before it began.
+    const double up = ends_ ? state.up : std::max(state.up, 0.0f);
+    const double down = ends_ ? state.down : std::min(state.down, 0.0f);
+    state.up_to_root = round_up(add_up(up, states_[state.suffix].up_to_root));
+    down_to_root[s] = round_down(add_down(down, down_to_root[state.suffix]));
+  }
+  for (NodeId a = 1; a < table_.num_nodes(); ++a) {
+    Arc& arc = arcs_[a];
+    arc.up_to_root = round_up(add_up(arc.log_prob, states_[arc.next].up_to_root));
+    arc.down_to_root = round_down(add_down(arc.log_prob, down_to_root[arc.next]));
+  }
+  for (NodeId s = 0; s < num_contexts; ++s) {
+    State& state = states_[s];
+    float best = static_cast<float>(LOG_ZERO);
+    for (NodeId a = state.first_arc; a < state.first_arc + state.num_arcs; ++a) {
+      best = std::max(best, arcs_[a].up_to_root);
+    }
+    state.best_arc = best;
+  }
+}
+
+}  // namespace hiddenite

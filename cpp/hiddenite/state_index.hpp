@@ -1,0 +1,99 @@
+// The language model as the walking methods see it: states, arcs, and how much
+// the rest of a sentence can tell two states apart.
+//
+// A state is a context that predicts something of its own: it lists successors
+// or its back-off weight is not 1. Every other context behaves as its suffix
+// and is replaced by it.
+//
+// An n-gram model forgets after order - 1 words. So the log ratio of all that
+// can follow a context s and its suffix is bounded by two numbers per state:
+//   up(s)   = max over continuations y that end in </s> of
+//             sum over j of [ln p(y_j | s y_1 ..) - ln p(y_j | suf(s) y_1 ..)],
+//   down(s) = the minimum.
+// For an arc a = (s, w) with suffix arc suf(a) = (suf(s), w):
+//   arc_up(a) = ln p(a) - ln p(suf(a)) + up(a), the last term if a is a state,
+//   up(s)     = max(ln bow(s), max over arcs a of s of arc_up(a)),
+// and down with min. Continuations that may end anywhere (`ends` false) use
+// max(up(a), 0) and min(down(a), 0) within the recursion.
+//
+// Floats, rounded outwards: a bound is never better than it may be. Where both
+// probabilities of an arc are zero it says nothing; where one is, the bound is
+// infinite and never prunes.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "ngram.hpp"
+
+namespace hiddenite {
+
+class StateIndex {
+ public:
+  struct State {
+    NodeId suffix;       // the next shorter state
+    NodeId first_arc;
+    NodeId num_arcs;
+    float log_backoff;
+    float up, down;      // bounds against `suffix`
+    float up_to_root;    // sum of `up` down the suffix chain
+    float best_arc;      // max over arcs of arc.up_to_root
+  };
+  struct Arc {
+    WordId word;
+    NodeId next;         // the state after it
+    float log_prob;
+    float up_to_root;    // log_prob + the sum of `up` of the next state's chain
+    float down_to_root;  // log_prob + the sum of `down`
+    float up, down;      // arc_up, arc_down
+  };
+
+  StateIndex(const NgramTable& table, bool ends);
+
+  const NgramTable& table() const { return table_; }
+  bool ends() const { return ends_; }
+  const State& state(NodeId s) const { return states_[s]; }
+  const Arc& arc(NodeId a) const { return arcs_[a]; }
+  NodeId start() const { return start_; }
+  std::size_t bytes() const { return states_.size() * sizeof(State) + arcs_.size() * sizeof(Arc); }
+
+  // The first arc of s whose word is not below w; one past the last if there is none.
+  NodeId lower_arc(const State& state, WordId w) const {
+    const NodeId end = state.first_arc + state.num_arcs;
+    NodeId first = state.first_arc, size = state.num_arcs;
+    while (size > FEW_ARCS) {
+      const NodeId half = size / 2;
+      const bool below = arcs_[first + half].word < w;
+      first += below ? half + 1 : 0;
+      size = below ? size - half - 1 : half;
+    }
+    while (first < end && arcs_[first].word < w) ++first;
+    return first;
+  }
+  // The arc of s that predicts w, or NO_NODE.
+  NodeId find_arc(NodeId s, WordId w) const {
+    if (s == ROOT) return 1 + w;
+    const State& state = states_[s];
+    const NodeId a = lower_arc(state, w);
+    return a < state.first_arc + state.num_arcs && arcs_[a].word == w ? a : NO_NODE;
+  }
+
+  // Memory is what a walk waits for: ask for it early.
+  void prefetch_state(NodeId s) const { __builtin_prefetch(&states_[s]); }
+  void prefetch_arcs(NodeId s) const { __builtin_prefetch(&arcs_[states_[s].first_arc]); }
+
+ private:
+  static constexpr NodeId FEW_ARCS = 4;  // looked through one by one
+
+  void link_states();
+  void bound_states();
+  void bound_arcs();
+
+  const NgramTable& table_;
+  bool ends_;
+  NodeId start_ = ROOT;
+  std::vector<State> states_;
+  std::vector<Arc> arcs_;
+};
+
+}  // namespace hiddenite

@@ -1,0 +1,221 @@
+// Shared by the methods that walk the states the model lists: a set of states
+// with their suffixes, and a slot's words as the arcs of a state meet them.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "candidates.hpp"
+#include "state_index.hpp"
+
+namespace hiddenite {
+
+inline constexpr std::uint32_t NONE = std::numeric_limits<std::uint32_t>::max();
+
+// A map from nodes to small integers that is emptied in constant time.
+class NodeMap {
+ public:
+  NodeMap() : slots_(64), mask_(63) {}
+  void clear() {
+    ++generation_;
+    size_ = 0;
+  }
+  // The place of the node's value; `inserted` tells whether it is new.
+  std::uint32_t& at(NodeId node, bool& inserted) {
+    if (2 * size_ > mask_) grow();
+    Slot& slot = slots_[find(node)];
+    inserted = slot.generation != generation_;
+    if (inserted) {
+      slot = {node, generation_, NONE};
+      ++size_;
+    }
+    return slot.value;
+  }
+  std::uint32_t get(NodeId node) const {
+    const Slot& slot = slots_[find(node)];
+    return slot.generation == generation_ ? slot.value : NONE;
+  }
+  void set(NodeId node, std::uint32_t value) {
+    bool inserted;
+    at(node, inserted) = value;
+  }
+
+ private:
+  struct Slot {
+    NodeId node = 0;
+    std::uint32_t generation = 0;
+    std::uint32_t value = NONE;
+  };
+  std::size_t find(NodeId node) const {
+    std::size_t i = (node * 0x9E3779B97F4A7C15u >> 32) & mask_;
+    while (slots_[i].generation == generation_ && slots_[i].node != node) i = (i + 1) & mask_;
+    return i;
+  }
+  void grow() {
+    std::vector<Slot> old(2 * slots_.size());
+    old.swap(slots_);
+    mask_ = slots_.size() - 1;
+    for (const Slot& slot : old) {
+      if (slot.generation == generation_) slots_[find(slot.node)] = slot;
+    }
+  }
+  std::vector<Slot> slots_;
+  std::size_t mask_;
+  std::size_t size_ = 0;
+  std::uint32_t generation_ = 1;
+};
+
+// States and all their suffixes, longest first; one entry each.
+class SuffixClosure {
+ public:
+  // Calls node(i) for the state of each i below `count`; the states are distinct.
+  template <class Node>
+  void build(const StateIndex& index, std::size_t count, Node node) {
+    entry_of_.clear();
+    state.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      for (NodeId s = node(i);; s = index.state(s).suffix) {
+        bool inserted;
+        entry_of_.at(s, inserted);
+        if (!inserted) break;
+        state.push_back(s);
+        if (s == ROOT) break;
+      }
+    }
+    std::sort(state.begin(), state.end(), std::greater<>());  // longer contexts have higher ids
+    for (std::uint32_t e = 0; e < state.size(); ++e) entry_of_.set(state[e], e);
+    link(index);
+  }
+
+  std::size_t size() const { return state.size(); }
+  std::uint32_t entry(NodeId s) const { return entry_of_.get(s); }
+
+  std::vector<NodeId> state;
+  std::vector<std::uint32_t> suffix;           // entry of the next shorter state; NONE for the root
+  std::vector<std::uint32_t> first_extension;  // entries whose suffix is e are
+  std::vector<std::uint32_t> extensions;       // extensions[first_extension[e] .. first_extension[e + 1]]
+
+ private:
+  void link(const StateIndex& index) {
+    suffix.assign(size(), NONE);
+    first_extension.assign(size() + 1, 0);
+    for (std::uint32_t e = 0; e < size(); ++e) {
+      if (state[e] == ROOT) continue;
+      suffix[e] = entry_of_.get(index.state(state[e]).suffix);
+      ++first_extension[suffix[e] + 1];
+    }
+    for (std::size_t e = 0; e < size(); ++e) first_extension[e + 1] += first_extension[e];
+    extensions.resize(first_extension.back());
+    fill_.assign(first_extension.begin(), first_extension.end() - 1);
+    for (std::uint32_t e = 0; e < size(); ++e) {
+      if (suffix[e] != NONE) extensions[fill_[suffix[e]]++] = e;
+    }
+  }
+
+  NodeMap entry_of_;
+  std::vector<std::uint32_t> fill_;
+};
+
+// A slot with the one word </s>.
+inline Slot make_end_slot() { return Slot{{SENTENCE_END}, {0.0}, {0.0}, {0, 1}, {0}, {0.0}}; }
+
+// Throws the EmptySupport of a position after which no path has a positive probability.
+[[noreturn]] inline void throw_no_path(const Candidates& candidates, std::size_t position) {
+  throw EmptySupport(position, position == candidates.length()
+                                   ? "no path can end: </s> has probability zero after all of them"
+                                   : "position " + std::to_string(position + 1) +
+                                         ": every path has probability zero up to here");
+}
+
+// The words of a slot, ready to be met with arcs.
+class SlotWords {
+ public:
+  // `log_weight` is the slot's log_max or log_sum.
+  void set(const Slot& slot, const std::vector<double>& log_weight, WordId num_words) {
+    clear();
+    slot_ = &slot;
+    log_weight_ = log_weight.data();
+    best_ = *std::max_element(log_weight.begin(), log_weight.end());
+    is_range_ = slot.is_range();
+    if (is_range_) return;
+    place_.resize(num_words, NONE);
+    for (std::uint32_t k = 0; k < slot.size(); ++k) place_[slot.word[k]] = k;
+  }
+  // Forgets the slot; must come before the slot dies.
+  void clear() {
+    if (slot_ && !is_range_) {
+      for (const WordId w : slot_->word) place_[w] = NONE;
+    }
+    slot_ = nullptr;
+  }
+
+  const Slot& slot() const { return *slot_; }
+  double log_weight(std::uint32_t k) const { return log_weight_[k]; }
+  double best_log_weight() const { return best_; }
+
+  // Calls visit(arc id, arc, k) for the arcs of s that predict a word of the slot.
+  template <class Visit>
+  void for_each_arc(const StateIndex& index, NodeId s, Visit visit) const {
+    const StateIndex::State& state = index.state(s);
+    const auto size = static_cast<NodeId>(slot_->size());
+    if (s == ROOT) {
+      for (NodeId k = 0; k < size; ++k) visit(1 + slot_->word[k], index.arc(1 + slot_->word[k]), k);
+    } else if (is_range_) {
+      const WordId low = slot_->word.front(), high = slot_->word.back();
+      const NodeId end = state.first_arc + state.num_arcs;
+      for (NodeId a = index.lower_arc(state, low); a < end && index.arc(a).word <= high; ++a) {
+        visit(a, index.arc(a), index.arc(a).word - low);
+      }
+    } else if (state.num_arcs <= 8 * size) {
+      for (NodeId a = state.first_arc; a < state.first_arc + state.num_arcs; ++a) {
+        const std::uint32_t k = place_[index.arc(a).word];
+        if (k != NONE) visit(a, index.arc(a), k);
+      }
+    } else {
+      for (NodeId k = 0; k < size; ++k) {
+        const NodeId a = index.find_arc(s, slot_->word[k]);
+        if (a != NO_NODE) visit(a, index.arc(a), k);
+      }
+    }
+  }
+
+  // The most and the least that the next word and all after it can add to s
+  // against its suffix, the next word being one of the slot.
+  std::pair<double, double> bounds(const StateIndex& index, NodeId s) const {
+    const StateIndex::State& state = index.state(s);
+    const std::pair<double, double> unrestricted{state.up, state.down};
+    double up = state.log_backoff, down = state.log_backoff;
+    if (is_range_) {
+      const WordId low = slot_->word.front(), high = slot_->word.back();
+      const NodeId first = index.lower_arc(state, low);
+      const NodeId end = std::min(state.first_arc + state.num_arcs, first + MAX_ARCS_FOR_BOUNDS + 1);
+      NodeId a = first;
+      for (; a < end && index.arc(a).word <= high; ++a) {
+        up = std::max(up, double{index.arc(a).up});
+        down = std::min(down, double{index.arc(a).down});
+      }
+      return a - first > MAX_ARCS_FOR_BOUNDS ? unrestricted : std::pair{up, down};
+    }
+    if (state.num_arcs > MAX_ARCS_FOR_BOUNDS) return unrestricted;
+    for (NodeId a = state.first_arc; a < state.first_arc + state.num_arcs; ++a) {
+      if (place_[index.arc(a).word] == NONE) continue;
+      up = std::max(up, double{index.arc(a).up});
+      down = std::min(down, double{index.arc(a).down});
+    }
+    return {up, down};
+  }
+
+ private:
+  static constexpr NodeId MAX_ARCS_FOR_BOUNDS = 32;  // beyond, a bound over all words must do
+
+  const Slot* slot_ = nullptr;
+  const double* log_weight_ = nullptr;
+  double best_ = 0.0;
+  bool is_range_ = false;
+  std::vector<std::uint32_t> place_;  // [word]: its place in the slot
+};
+
+}  // namespace hiddenite

@@ -1,0 +1,339 @@
+"""Exact inference: decode, k-best, sample, marginals, each with its proof.
+
+A target is a language model times candidates with channel weights. ``method`` picks among exact methods that
+give the same answers at different cost: ``refine`` (refinement of an upper bound), ``paper`` (the same as
+published), ``full`` (dynamic programming over the model's states), ``dominance`` (the same without states that
+provably lose), and ``auto``. See ``cpp/hiddenite/engine.hpp`` for the door to the core.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from hiddenite._core import Answer, Method, Status, Task, TaskKind
+from hiddenite._core import Channel as CoreChannel
+from hiddenite.channel import Candidates
+from hiddenite.errors import (
+    BudgetExceeded,
+    EmptySupportError,
+    HiddeniteError,
+    ModelError,
+    UnknownSymbolError,
+    near_spellings,
+)
+from hiddenite.ngram import NgramModel
+from hiddenite.results import (
+    Certificate,
+    Decoded,
+    Failure,
+    Hypothesis,
+    KBest,
+    Marginals,
+    Sample,
+    Samples,
+)
+
+METHODS = {m.name.lower(): m for m in (Method.AUTO, Method.REFINE, Method.PAPER, Method.FULL, Method.DOMINANCE)}
+MethodName = Literal["auto", "refine", "paper", "full", "dominance"]
+BATCH = 64  # records a call to the core; what an interrupt waits for
+_UNLIMITED = 2**64 - 1
+_Result = TypeVar("_Result", Decoded, KBest, Samples, Marginals)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """When to stop before the proof is complete, per record; the default never does."""
+
+    seconds: float = math.inf
+    refinements: int = _UNLIMITED
+    states: int = _UNLIMITED
+
+    @classmethod
+    def of(cls, budget: Budget | float | None) -> Budget:
+        """Read a budget; a number is seconds."""
+        if budget is None:
+            return cls()
+        if isinstance(budget, Budget):
+            return budget
+        if not budget >= 0:
+            raise ModelError(f"the budget is {budget}, expected seconds, 0 or more")
+        return cls(seconds=float(budget))
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What to ask of every record, and how to read the answer."""
+
+    kind: TaskKind
+    method: str = "auto"
+    count: int = 1
+    seed: int = 0
+    budget: Budget = Budget()
+    end: bool = True  # </s> follows the last word
+
+    def task(self) -> Task:
+        """Return the core's form."""
+        if self.method not in METHODS:
+            raise UnknownSymbolError("method", self.method, near_spellings(self.method, METHODS))
+        if self.count < 1:
+            raise ModelError(f"the count is {self.count}, expected 1 or more")
+        b = self.budget
+        return Task(
+            self.kind,
+            METHODS[self.method],
+            self.count,
+            self.seed & _UNLIMITED,
+            b.seconds,
+            b.refinements,
+            b.states,
+            self.end,
+        )
+
+    def result(self, answer: Answer) -> Decoded | KBest | Samples | Marginals | Failure:
+        """Turn the core's answer into a record."""
+        if answer.status != Status.DONE:
+            position = answer.position if answer.status == Status.EMPTY_SUPPORT else None
+            return Failure(answer.error, position, _id(answer))
+        return _READERS[self.kind](answer)
+
+
+# ------------------------------------------------------------ reading answers
+
+
+def _id(answer: Answer) -> str | int | None:
+    return int(answer.id) if answer.id_is_integer else answer.id or None
+
+
+def _certificate(answer: Answer) -> Certificate:
+    c = answer.certificate
+    return Certificate(c.exact, c.upper, c.lower, c.method.name.lower(), c.refinements, c.states)
+
+
+def _decoded(answer: Answer) -> Decoded:
+    return Decoded(
+        tuple(answer.words[0]), answer.log_weights[0], _certificate(answer), None, _id(answer)
+    )
+
+
+def _mbr(answer: Answer) -> Decoded:
+    return Decoded(
+        tuple(answer.words[0]),
+        answer.log_weights[0],
+        _certificate(answer),
+        answer.expected_errors,
+        _id(answer),
+    )
+
+
+def _kbest(answer: Answer) -> KBest:
+    rows = zip(answer.words, answer.log_weights, strict=True)
+    return KBest(tuple(Hypothesis(tuple(w), v) for w, v in rows), _certificate(answer), _id(answer))
+
+
+def _samples(answer: Answer) -> Samples:
+    rows = zip(answer.words, answer.log_weights, answer.counts, strict=True)
+    samples = [Sample(tuple(w), v, c) for w, v, c in rows]
+    order = sorted(range(len(samples)), key=lambda i: (-samples[i].count, -samples[i].log_weight))
+    place = {old: new for new, old in enumerate(order)}
+    return Samples(
+        tuple(samples[i] for i in order),
+        tuple(place[i] for i in answer.draws),
+        answer.log_partition,
+        answer.log_partition_error,
+        answer.trials,
+        answer.certificate.exact,
+        answer.certificate.method.name.lower(),
+        _id(answer),
+    )
+
+
+def _marginals(answer: Answer) -> Marginals:
+    slots = (
+        tuple(sorted(zip(words, probs, strict=True), key=lambda pair: -pair[1]))
+        for words, probs in zip(answer.slot_words, answer.marginals, strict=True)
+    )
+    return Marginals(tuple(slots), answer.log_partition, _id(answer))
+
+
+_READERS: dict[TaskKind, Callable[[Answer], Decoded | KBest | Samples | Marginals]] = {
+    TaskKind.DECODE: _decoded,
+    TaskKind.MBR: _mbr,
+    TaskKind.KBEST: _kbest,
+    TaskKind.SAMPLE: _samples,
+    TaskKind.MARGINALS: _marginals,
+}
+
+
+# ------------------------------------------------------------------- one record
+
+
+def _ask(lm: NgramModel, candidates: Candidates, query: Query, kind: type[_Result]) -> _Result:
+    result = query.result(lm.engine.answer_readings([candidates.reading], query.task(), 0, 1)[0])
+    if isinstance(result, Failure):
+        raise _error(result)
+    assert isinstance(result, kind)
+    return result
+
+
+def _error(failure: Failure) -> HiddeniteError:
+    if failure.position is not None:
+        return EmptySupportError(failure.position, failure.error)
+    return ModelError(failure.error)
+
+
+def _require(result: Decoded | KBest, require_exact: bool) -> None:
+    if require_exact and not result.certificate.exact:
+        gap = result.certificate.gap
+        raise BudgetExceeded(f"the budget ended before the proof; the answer may be {gap:.4g} off", result)
+
+
+def decode(
+    lm: NgramModel,
+    candidates: Candidates,
+    *,
+    method: MethodName = "auto",
+    objective: Literal["map", "mbr"] = "map",
+    budget: Budget | float | None = None,
+    require_exact: bool = False,
+    end: bool = True,
+) -> Decoded:
+    """Return the best word sequence, with its certificate.
+
+    ``objective="mbr"`` returns the sequence of least expected word errors instead of the most probable one. A
+    ``budget`` that ends first returns the best so far and how far off it can be; with ``require_exact`` it
+    raises :class:`BudgetExceeded`. ``end=False``: the text need not end after the last word.
+    """
+    kinds = {"map": TaskKind.DECODE, "mbr": TaskKind.MBR}
+    if objective not in kinds:
+        raise UnknownSymbolError("objective", objective, near_spellings(objective, kinds))
+    query = Query(kinds[objective], method, budget=Budget.of(budget), end=end)
+    result = _ask(lm, candidates, query, Decoded)
+    _require(result, require_exact)
+    return result
+
+
+def kbest(
+    lm: NgramModel,
+    candidates: Candidates,
+    k: int,
+    *,
+    method: MethodName = "auto",
+    budget: Budget | float | None = None,
+    require_exact: bool = False,
+    end: bool = True,
+) -> KBest:
+    """Return the k best distinct word sequences in order, fewer if there are fewer."""
+    query = Query(TaskKind.KBEST, method, count=k, budget=Budget.of(budget), end=end)
+    result = _ask(lm, candidates, query, KBest)
+    _require(result, require_exact)
+    return result
+
+
+def sample(
+    lm: NgramModel,
+    candidates: Candidates,
+    n: int,
+    *,
+    seed: int,
+    method: MethodName = "auto",
+    budget: Budget | float | None = None,
+    end: bool = True,
+) -> Samples:
+    """Draw n independent word sequences from the posterior."""
+    query = Query(TaskKind.SAMPLE, method, count=n, seed=seed, budget=Budget.of(budget), end=end)
+    return _ask(lm, candidates, query, Samples)
+
+
+def marginals(lm: NgramModel, candidates: Candidates, *, end: bool = True) -> Marginals:
+    """Return each candidate's posterior probability at its position, and ln of the total weight."""
+    return _ask(lm, candidates, Query(TaskKind.MARGINALS, end=end), Marginals)
+
+
+# -------------------------------------------------------------------- batches
+
+
+def answer_many(
+    lm: NgramModel, candidates: Iterable[Candidates], query: Query, threads: int = 0
+) -> Iterator[Decoded | KBest | Samples | Marginals | Failure]:
+    """Ask the same of many records, on all cores (``threads=0``); results in input order.
+
+    The results do not depend on the number of threads. What is wrong with one record is that record's
+    :class:`Failure` and stops no other.
+    """
+    task = query.task()
+    stream = 0
+    records = iter(candidates)
+    while batch := [c.reading for c in itertools.islice(records, BATCH)]:
+        yield from map(query.result, lm.engine.answer_readings(batch, task, stream, threads))
+        stream += len(batch)
+
+
+def decode_many(
+    lm: NgramModel,
+    candidates: Iterable[Candidates],
+    *,
+    method: MethodName = "auto",
+    budget: Budget | float | None = None,
+    end: bool = True,
+    threads: int = 0,
+) -> Iterator[Decoded | Failure]:
+    """Decode many records; see :func:`answer_many`."""
+    query = Query(TaskKind.DECODE, method, budget=Budget.of(budget), end=end)
+    for result in answer_many(lm, candidates, query, threads):
+        assert isinstance(result, Decoded | Failure)
+        yield result
+
+
+def kbest_many(
+    lm: NgramModel,
+    candidates: Iterable[Candidates],
+    k: int,
+    *,
+    method: MethodName = "auto",
+    budget: Budget | float | None = None,
+    end: bool = True,
+    threads: int = 0,
+) -> Iterator[KBest | Failure]:
+    """Give the k best sequences of many records; see :func:`answer_many`."""
+    query = Query(TaskKind.KBEST, method, count=k, budget=Budget.of(budget), end=end)
+    for result in answer_many(lm, candidates, query, threads):
+        assert isinstance(result, KBest | Failure)
+        yield result
+
+
+def sample_many(
+    lm: NgramModel,
+    candidates: Iterable[Candidates],
+    n: int,
+    *,
+    seed: int,
+    method: MethodName = "auto",
+    end: bool = True,
+    threads: int = 0,
+) -> Iterator[Samples | Failure]:
+    """Draw n sequences for each of many records; see :func:`answer_many`."""
+    query = Query(TaskKind.SAMPLE, method, count=n, seed=seed, end=end)
+    for result in answer_many(lm, candidates, query, threads):
+        assert isinstance(result, Samples | Failure)
+        yield result
+
+
+def marginals_many(
+    lm: NgramModel, candidates: Iterable[Candidates], *, end: bool = True, threads: int = 0
+) -> Iterator[Marginals | Failure]:
+    """Give the marginals of many records; see :func:`answer_many`."""
+    for result in answer_many(lm, candidates, Query(TaskKind.MARGINALS, end=end), threads):
+        assert isinstance(result, Marginals | Failure)
+        yield result
+
+
+def answer_lines(
+    lm: NgramModel, channel: CoreChannel, text: bytes, query: Query, first_record: int, threads: int = 0
+) -> list[Decoded | KBest | Samples | Marginals | Failure]:
+    """Ask the same of each line of a text, read by the channel within the core."""
+    answers = lm.engine.answer_lines(channel, text, query.task(), first_record, threads)
+    return [query.result(answer) for answer in answers]
