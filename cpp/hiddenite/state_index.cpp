@@ -40,7 +40,8 @@ void StateIndex::link_states() {
   for (NodeId a = 1; a < table_.num_nodes(); ++a) {
     arcs_[a].word = table_.word[a];
     arcs_[a].log_prob = table_.log_prob[a];
-    arcs_[a].next = state_of[table_.context_after(a)];
+    // Nothing follows </s>, whatever weight a file gives its context.
+    arcs_[a].next = table_.word[a] == SENTENCE_END ? ROOT : state_of[table_.context_after(a)];
   }
   start_ = state_of[table_.start()];
 }
@@ -59,7 +60,7 @@ void StateIndex::bound_states() {
         continue;
       }
       double later_up = 0.0, later_down = 0.0;
-      if (a < num_contexts) later_up = states_[a].up, later_down = states_[a].down;
+      if (a < num_contexts && arc.word != SENTENCE_END) later_up = states_[a].up, later_down = states_[a].down;
       if (!ends_) later_up = std::max(later_up, 0.0), later_down = std::min(later_down, 0.0);
       arc.up = round_up(add_up(p - p_suffix, later_up));
       arc.down = round_down(add_down(p - p_suffix, later_down));

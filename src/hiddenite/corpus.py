@@ -124,6 +124,40 @@ def _decompressed(counted: _Counted) -> IO[bytes]:
     return stream
 
 
+def line_blocks(reader: ChunkReader, max_lines: int | None = None) -> Iterator[tuple[bytes, int]]:
+    """Give whole lines in blocks of a chunk, or of at most ``max_lines``, and the number of the first line."""
+    carry, first_line = b"", 1
+    while True:
+        try:
+            chunk = reader()
+        except ValueError as error:
+            raise FormatError(reader.name, first_line + carry.count(b"\n"), str(error)) from None
+        carry += chunk
+        cut = len(carry) if not chunk else carry.rfind(b"\n") + 1
+        if cut:
+            block, carry = carry[:cut], carry[cut:]
+            for lines in _pieces(block, max_lines):
+                yield lines, first_line
+                first_line += lines.count(b"\n")
+        if not chunk:
+            return
+
+
+def _pieces(block: bytes, max_lines: int | None) -> Iterator[bytes]:
+    if max_lines is None:
+        yield block
+        return
+    lines = _split_keeping_ends(block)
+    for i in range(0, len(lines), max_lines):
+        yield b"".join(lines[i : i + max_lines])
+
+
+def _split_keeping_ends(block: bytes) -> list[bytes]:
+    """Split at line feeds only, as the core does."""
+    lines = [line + b"\n" for line in block.split(b"\n")]
+    return lines[:-1] if block.endswith(b"\n") else [*lines[:-1], lines[-1][:-1]]
+
+
 def file_bytes(paths: Iterable[str | os.PathLike[str]]) -> int | None:
     """Return the size of all files together, None if one is a stream."""
     total = 0

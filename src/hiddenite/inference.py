@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from hiddenite._core import Answer, Method, Status, Task, TaskKind
-from hiddenite._core import Channel as CoreChannel
-from hiddenite.channel import Candidates
+from hiddenite.channel import Candidates, Channel
 from hiddenite.errors import (
     BudgetExceeded,
     EmptySupportError,
@@ -332,8 +331,8 @@ def marginals_many(
 
 
 def answer_lines(
-    lm: NgramModel, channel: CoreChannel, text: bytes, query: Query, first_record: int, threads: int = 0
+    lm: NgramModel, channel: Channel, text: bytes, query: Query, first_record: int, threads: int = 0
 ) -> list[Decoded | KBest | Samples | Marginals | Failure]:
     """Ask the same of each line of a text, read by the channel within the core."""
-    answers = lm.engine.answer_lines(channel, text, query.task(), first_record, threads)
+    answers = lm.engine.answer_lines(channel.core, text, query.task(), first_record, threads)
     return [query.result(answer) for answer in answers]

