@@ -15,6 +15,7 @@ namespace nb = nanobind;
 void bind_ngram(nb::module_& m);
 void bind_kneser_ney(nb::module_& m);
 void bind_channel(nb::module_& m);
+void bind_search(nb::module_& m);
 void bind_engine(nb::module_& m);
 
 // Chunks from a Python callable that returns bytes, empty at the end. The GIL

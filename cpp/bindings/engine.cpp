@@ -44,10 +44,13 @@ void bind_task(nb::module_& m) {
   nb::class_<Task>(m, "Task", "What to ask of each record.")
       .def("__init__",
            [](Task* self, Task::Kind kind, Method method, std::uint64_t count, std::uint64_t seed, double seconds,
-              std::uint64_t refinements, std::uint64_t states, bool ends) {
-             new (self) Task{kind, method, count, seed, Budget{seconds, refinements, states}, ends};
+              std::uint64_t refinements, std::uint64_t states, bool ends, Strategy strategy, std::uint64_t batch,
+              double target_rate, std::uint64_t rate_window) {
+             new (self) Task{kind, method, count, seed, Budget{seconds, refinements, states}, ends, strategy,
+                             SamplerOptions{batch, target_rate, rate_window}};
            },
-           "kind"_a, "method"_a, "count"_a, "seed"_a, "seconds"_a, "refinements"_a, "states"_a, "ends"_a);
+           "kind"_a, "method"_a, "count"_a, "seed"_a, "seconds"_a, "refinements"_a, "states"_a, "ends"_a,
+           "strategy"_a, "batch"_a, "target_rate"_a, "rate_window"_a);
 }
 
 void bind_answer(nb::module_& m) {
@@ -89,6 +92,7 @@ void bind_engine(nb::module_& m) {
   bind_answer(m);
   nb::class_<Engine>(m, "Engine", "Exact inference under one language model; shared by threads.")
       .def(nb::init<const NgramTable&>(), "table"_a, nb::keep_alive<1, 2>())
+      .def_prop_ro("table", &Engine::table, nb::rv_policy::reference_internal)
       .def("answer_readings", &ask_readings, "readings"_a, "task"_a, "first_stream"_a, "threads"_a)
       .def("answer_lines", &ask_lines, "channel"_a, "text"_a, "task"_a, "first_stream"_a, "threads"_a,
            "Each line of the text as the channel reads it.");

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "../hiddenite/candidates.hpp"
 #include "../hiddenite/error.hpp"
 
 namespace {
@@ -17,6 +18,8 @@ void translate(const std::exception_ptr& p, void*) {
   } catch (const hiddenite::FormatError& e) {
     nb::object line = e.line == 0 ? nb::none() : nb::cast(e.line);
     raise("FormatError", nb::make_tuple(e.file.c_str(), line, e.what()));
+  } catch (const hiddenite::EmptySupport& e) {
+    raise("EmptySupportError", nb::make_tuple(e.position, e.what()));
   } catch (const hiddenite::ModelError& e) {
     raise("ModelError", nb::make_tuple(e.what()));
   }
@@ -46,5 +49,6 @@ NB_MODULE(_core, m) {
   bind_ngram(m);
   bind_kneser_ney(m);
   bind_channel(m);
+  bind_search(m);
   bind_engine(m);
 }

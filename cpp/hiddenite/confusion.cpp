@@ -154,6 +154,7 @@ ConfusionModel::ConfusionModel(const std::vector<Confusion>& confusions, const s
   const Totals totals(confusions, file);
   log_identity_ = totals.log_identities();
   log_identity_of_others_ = log_end_ = std::log1p(-totals.inserted());
+  index_of_single_.fill(NONE);
   intended_index(U"");
   for (const Confusion& c : confusions) {
     if (!Totals::is_own(c)) add_piece(c);
@@ -180,6 +181,8 @@ std::uint32_t ConfusionModel::intended_index(std::u32string_view piece) {
   const std::uint32_t index = entry->second;
   if (is_new) {
     intended_.emplace_back();
+    if (piece.size() == 1 && piece[0] < 128) index_of_single_[piece[0]] = index;
+    if (piece.size() > 1 && piece.back() < 128) continues_.set(piece.back());
     for (std::size_t size = 1; size < piece.size(); ++size) {
       const std::uint32_t prefix = intended_index(piece.substr(0, size));
       intended_[index].prefixes.push_back(prefix);
@@ -191,6 +194,13 @@ std::uint32_t ConfusionModel::intended_index(std::u32string_view piece) {
 std::uint32_t ConfusionModel::find_intended(std::u32string_view piece) const {
   const auto found = index_of_intended_.find(key(piece));
   return found == index_of_intended_.end() ? NONE : found->second;
+}
+
+std::uint32_t ConfusionModel::find_ending(std::u32string_view path, std::size_t size) const {
+  const char32_t last = path.back();
+  if (last < 128 && size == 1) return index_of_single_[last];
+  if (last < 128 && !continues_[last]) return NONE;
+  return find_intended(path.substr(path.size() - size));
 }
 
 const std::vector<std::uint32_t>& ConfusionModel::seen_as(std::u32string_view piece) const {
@@ -274,7 +284,7 @@ class AlignmentRows {
     keep_character(label, row(depth - 1), cells);
     double pending = LOG_ZERO;  // pieces begun but not complete
     for (std::size_t size = 1; size <= std::min(MAX_PIECE, depth); ++size) {
-      const std::uint32_t intended = model_.find_intended(last(depth, size));
+      const std::uint32_t intended = model_.find_ending({prefix_.data(), depth}, size);
       if (intended == ConfusionModel::NONE) continue;
       apply(intended, row(depth - size), cells);
       if (is_begun_[intended]) pending = std::max(pending, bound_[depth - size]);
@@ -297,9 +307,6 @@ class AlignmentRows {
   };
 
   double* row(std::size_t depth) { return rows_.data() + depth * width_; }
-  std::u32string_view last(std::size_t depth, std::size_t size) const {
-    return std::u32string_view(prefix_).substr(depth - size, size);
-  }
 
   void make_room(std::size_t depth) {
     if (bound_.size() > depth) return;
@@ -445,16 +452,25 @@ class TrieSearch {
   std::priority_queue<double, std::vector<double>, std::greater<>> top_;  // the keep best weights
 };
 
-// The best weight is not known beforehand, and a walk that looks for it without
-// a threshold sees too much. So: hope first that it is near the best
-// conceivable; then look again with the threshold that the best one gives.
+// The best weight is not known beforehand, and a walk without a threshold sees
+// too much. So the first walk hopes that the best word is read almost perfectly;
+// where that finds too little, the next one looks further. A walk finds every
+// word above its threshold, so that enough of them, or one that is so good that
+// the threshold was below the beam, end the search.
 std::vector<Found> search(const Trie& trie, AlignmentRows& rows, const ConfusionOptions& options) {
+  constexpr double FIRST_LOSS = 12.0, LAST_LOSS = 60.0;
   TrieSearch search(trie, rows, options);
-  const double hoped = rows.best_conceivable();
-  std::vector<Found> found = search.run(hoped - options.beam);
-  if (found.empty()) return search.run(LOG_ZERO);
-  const bool complete = search.best() >= hoped || std::isinf(options.beam);
-  return complete ? found : search.run(search.best() - options.beam);
+  const double perfect = rows.best_conceivable();
+  if (perfect == LOG_ZERO) return {};
+  double loss = options.keep == KEEP_ALL ? options.beam : std::min(options.beam, FIRST_LOSS);
+  for (;;) {
+    std::vector<Found> found = search.run(perfect - loss);
+    const double needed = perfect - search.best() + options.beam;
+    if (loss >= needed || loss == std::numeric_limits<double>::infinity()) return found;
+    if (found.size() >= options.keep) return found;
+    const double next = std::max(2.0 * loss, FIRST_LOSS);
+    loss = std::min(next > LAST_LOSS ? std::numeric_limits<double>::infinity() : next, needed);
+  }
 }
 
 }  // namespace

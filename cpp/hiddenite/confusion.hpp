@@ -27,6 +27,8 @@
 //   candidates              ConfusionChannel
 #pragma once
 
+#include <array>
+#include <bitset>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -82,6 +84,8 @@ class ConfusionModel final : public Encoder {
 
   std::uint32_t intended_index(std::u32string_view piece);
   std::uint32_t find_intended(std::u32string_view piece) const;  // NONE if the table has none
+  // The same for the last `size` characters of a path, most of which end no piece.
+  std::uint32_t find_ending(std::u32string_view path, std::size_t size) const;
   const std::vector<std::uint32_t>& seen_as(std::u32string_view piece) const;
   double log_identity(char32_t c) const;
   void add_piece(const Confusion& confusion);
@@ -93,6 +97,8 @@ class ConfusionModel final : public Encoder {
   std::vector<Piece> pieces_;
   std::vector<Intended> intended_;
   std::unordered_map<Key, std::uint32_t> index_of_intended_;
+  std::array<std::uint32_t, 128> index_of_single_;  // the same for one ASCII character
+  std::bitset<128> continues_;                      // it is the second or third of some piece
   std::unordered_map<Key, std::vector<std::uint32_t>> pieces_by_seen_;
   std::unordered_map<char32_t, double> log_identity_;  // of characters that begin a piece
   double log_identity_of_others_ = 0.0;

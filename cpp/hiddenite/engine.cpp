@@ -33,12 +33,17 @@ WalkDecoder& Workspace::walker(bool ends) {
 
 namespace {
 
+// AUTO tries refinement where a position offers at most so many words on
+// average, and gives it so many refinements before it walks the states.
+constexpr std::size_t FEW_WORDS = 64;
+constexpr std::uint64_t TRIAL_REFINEMENTS = 100;
+
 // One task on one record; the answer is filled in by the function of its kind.
 class Solver {
  public:
-  Solver(const Engine& engine, WalkDecoder& walker, const Reading& reading, const Task& task,
+  Solver(const Engine& engine, Workspace& workspace, const Reading& reading, const Task& task,
          std::uint64_t stream, Answer& answer)
-      : engine_(engine), walker_(walker), reading_(reading), task_(task), stream_(stream), answer_(answer),
+      : engine_(engine), workspace_(workspace), reading_(reading), task_(task), stream_(stream), answer_(answer),
         candidates_(Candidates::from_csr(reading.begin, reading.words, reading.log_weights, task.ends)) {}
 
   void run() {
@@ -71,15 +76,47 @@ class Solver {
   }
 
   void decode() {
-    const Decoded decoded = walker_.decode(candidates_, task_.method != Method::FULL, task_.budget);
+    const Decoded decoded = decode_by(chosen_method());
     add_path(best_candidates(decoded.path));
     answer_.certificate = decoded.certificate;
   }
 
+  Decoded decode_by(Method method) {
+    switch (method) {
+      case Method::REFINE: return decode_refine(engine_.table(), candidates_, task_.budget, task_.strategy);
+      case Method::PAPER: return decode_paper(engine_.table(), candidates_, task_.budget);
+      case Method::FULL: return walker().decode(candidates_, false, task_.budget);
+      case Method::DOMINANCE: return walker().decode(candidates_, true, task_.budget);
+      case Method::AUTO: break;
+    }
+    // Refining wins by far where it wins, and is stopped early where it does not.
+    Budget trial = task_.budget;
+    trial.refinements = std::min(trial.refinements, TRIAL_REFINEMENTS);
+    const Decoded tried = decode_refine(engine_.table(), candidates_, trial, task_.strategy);
+    return tried.certificate.exact ? tried : walker().decode(candidates_, true, task_.budget);
+  }
+
   void kbest() {
-    KBest best = walker_.kbest(candidates_, task_.count, task_.method != Method::FULL, task_.budget);
+    const Method method = chosen_method();
+    KBest best;
+    if (method == Method::REFINE || method == Method::AUTO) {
+      best = kbest_refine(engine_.table(), candidates_, task_.count, task_.budget, task_.strategy);
+    } else if (method == Method::PAPER) {
+      throw ModelError("the method paper gives the best sequence only; use refine for the k best");
+    } else {
+      best = walker().kbest(candidates_, task_.count, method == Method::DOMINANCE, task_.budget);
+    }
     for (auto& path : best.paths) add_path(std::move(path));
     answer_.certificate = best.certificate;
+  }
+
+  // AUTO stays AUTO where refining is worth a try: few words to choose from.
+  Method chosen_method() const {
+    if (task_.method != Method::AUTO) return task_.method;
+    std::size_t num_words = 0;
+    for (const Slot& slot : candidates_.slots) num_words += slot.size();
+    const bool few = num_words <= FEW_WORDS * candidates_.length();
+    return few ? Method::AUTO : Method::DOMINANCE;
   }
 
   FullPosterior posterior() {
@@ -92,21 +129,45 @@ class Solver {
   }
 
   void sample() {
+    const Method method = chosen_method();
+    if (method == Method::REFINE || method == Method::PAPER || method == Method::AUTO) {
+      return sample_by_rejection(method == Method::PAPER);
+    }
     FullPosterior full = posterior();
     Random random(task_.seed, stream_);
-    std::map<std::vector<std::uint32_t>, std::uint32_t> seen;
     std::vector<std::uint32_t> path;
     for (std::uint64_t i = 0; i < task_.count; ++i) {
       full.sample(random, path);
-      const auto [place, is_new] = seen.try_emplace(path, static_cast<std::uint32_t>(answer_.paths.size()));
-      if (is_new) {
-        add_path(path);
-        answer_.counts.push_back(0);
-      }
-      ++answer_.counts[place->second];
-      answer_.draws.push_back(place->second);
+      add_draw(path);
     }
     answer_.trials = task_.count;
+  }
+
+  void sample_by_rejection(bool as_published) {
+    const Random random(task_.seed, stream_);
+    const NgramTable& table = engine_.table();
+    const Sampled sampled =
+        as_published ? sample_paper(table, candidates_, task_.count, random, task_.sampler, task_.budget)
+                     : sample_refine(table, candidates_, task_.count, random, task_.sampler, task_.budget,
+                                     task_.strategy);
+    for (const auto& path : sampled.paths) add_draw(path);
+    answer_.trials = sampled.trials;
+    answer_.log_partition = sampled.log_partition;
+    answer_.log_partition_error = sampled.log_partition_error;
+    answer_.certificate.exact = sampled.complete;
+    answer_.certificate.method = as_published ? Method::PAPER : Method::REFINE;
+    answer_.certificate.refinements = sampled.refinements;
+    answer_.certificate.states = sampled.states;
+  }
+
+  void add_draw(const std::vector<std::uint32_t>& path) {
+    const auto [place, is_new] = place_of_.try_emplace(path, static_cast<std::uint32_t>(answer_.paths.size()));
+    if (is_new) {
+      add_path(path);
+      answer_.counts.push_back(0);
+    }
+    ++answer_.counts[place->second];
+    answer_.draws.push_back(place->second);
   }
 
   std::vector<std::vector<double>> slot_marginals() {
@@ -137,13 +198,16 @@ class Solver {
     answer_.certificate.upper = answer_.certificate.lower = answer_.log_weights.front();
   }
 
+  WalkDecoder& walker() { return workspace_.walker(task_.ends); }
+
   const Engine& engine_;
-  WalkDecoder& walker_;
+  Workspace& workspace_;
   const Reading& reading_;
   const Task& task_;
   std::uint64_t stream_;
   Answer& answer_;
   Candidates candidates_;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> place_of_;  // of a drawn path among the answer's
 };
 
 }  // namespace
@@ -153,7 +217,7 @@ Answer Workspace::answer(const Reading& reading, const Task& task, std::uint64_t
   answer.id = reading.id;
   answer.id_is_integer = reading.id_is_integer;
   try {
-    Solver(engine_, walker(task.ends), reading, task, stream, answer).run();
+    Solver(engine_, *this, reading, task, stream, answer).run();
   } catch (const EmptySupport& e) {
     answer.status = Answer::Status::EMPTY_SUPPORT;
     answer.error = e.what();

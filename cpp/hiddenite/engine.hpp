@@ -16,6 +16,7 @@
 #include "dominance.hpp"
 #include "full.hpp"
 #include "inference.hpp"
+#include "search.hpp"
 
 namespace hiddenite {
 
@@ -27,6 +28,8 @@ struct Task {
   std::uint64_t seed = 0;    // samples of record i use stream i
   Budget budget;
   bool ends = true;          // </s> follows the last word
+  Strategy strategy = Strategy::ALL_BY_ONE;  // of refine
+  SamplerOptions sampler;                    // of refine and paper
 };
 
 struct Answer {
@@ -70,9 +73,9 @@ class Workspace {
   // `stream` tells records apart: the same for any number of threads.
   Answer answer(const Reading& reading, const Task& task, std::uint64_t stream);
 
- private:
   WalkDecoder& walker(bool ends);
 
+ private:
   const Engine& engine_;
   std::unique_ptr<WalkDecoder> walkers_[2];
 };

@@ -260,7 +260,8 @@ class Interpolator {
         result.words.push_back(counted_[k - 1].first[j]);
         j = counted_[k - 1].suffix[j];
       }
-      result.log_prob.push_back(static_cast<float>(std::log(lower_prob_[i])));
+      // A sum that is 1 on paper may come out above it.
+      result.log_prob.push_back(static_cast<float>(std::log(std::min(lower_prob_[i], 1.0))));
       if (!top) result.log_backoff.push_back(static_cast<float>(std::log(gamma_[i])));
     }
     return result;
@@ -296,22 +297,11 @@ KneserNeyTrainer::~KneserNeyTrainer() = default;
 void KneserNeyTrainer::add(LineReader& lines) {
   std::string_view line;
   while (lines.next(line)) {
-    if (lines.line_number() == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
-    const std::size_t invalid = find_invalid_utf8(line);
-    if (invalid != line.npos) fail_invalid(line, invalid, lines);
+    if (lines.line_number() == 1) line = without_bom(line);
+    check_text(line, lines.name(), lines.line_number());
     add_sentence(line, lines);
     if (tokens_.size() >= tokens_in_memory_) spool();
   }
-}
-
-void KneserNeyTrainer::fail_invalid(std::string_view line, std::size_t offset,
-                                    const LineReader& lines) const {
-  const bool binary = line[offset] == '\0';
-  throw FormatError(lines.name(), lines.line_number(),
-                    "column " + std::to_string(offset + 1) + ": found " +
-                        (binary ? "a NUL byte, expected text; is this a binary file?"
-                                : "a byte that is not UTF-8, expected UTF-8 text; convert the "
-                                  "file with iconv"));
 }
 
 void KneserNeyTrainer::add_sentence(std::string_view line, const LineReader& lines) {
@@ -358,7 +348,7 @@ void KneserNeyTrainer::spool() {
 std::vector<WordId> KneserNeyTrainer::final_ids() {
   Vocabulary kept;
   for (WordId w = NUM_SPECIAL_WORDS; w < vocabulary_.size(); ++w) {
-    if (options_.vocabulary || occurrences_[w] >= options_.unknown_below) kept.add(vocabulary_.word(w));
+    if (occurrences_[w] >= options_.unknown_below) kept.add(vocabulary_.word(w));
   }
   kept = kept.reordered(kept.order_by_length());
   std::vector<WordId> final_id(vocabulary_.size());

@@ -73,7 +73,6 @@ class KneserNeyTrainer {
   using TemporaryFile = std::unique_ptr<std::FILE, File>;
 
   void add_sentence(std::string_view line, const LineReader& lines);
-  [[noreturn]] void fail_invalid(std::string_view line, std::size_t offset, const LineReader& lines) const;
   TemporaryFile temporary_file() const;
   void spool();
   std::vector<WordId> final_ids();

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "error.hpp"
+#include "memory.hpp"
 
 namespace hiddenite {
 
@@ -13,7 +14,7 @@ namespace hiddenite {
 std::size_t NgramTable::bytes() const {
   const auto size = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
   return size(word) + size(log_prob) + size(log_max_prob) + size(suffix) + size(log_backoff) +
-         size(log_max_backoff) + size(first_child) + vocabulary.bytes();
+         size(log_max_backoff) + size(first_child) + size(implied) + vocabulary.bytes();
 }
 
 NgramTable::Place NgramTable::locate(std::span<const WordId> context) const {
@@ -40,11 +41,14 @@ double NgramTable::max_conditional(WordId w, std::span<const WordId> context) co
   const Place place = locate(context);
   NodeId state = place.node;
   if (!place.complete) return step(state, w);
-  const NodeId arc = child(state, w);
+  NodeId arc = child(state, w);
   if (arc != NO_NODE) return log_max_prob[arc];
-  const double log_weight = log_max_backoff[state];
-  state = suffix[state];
-  return log_weight + step(state, w);
+  // The terms of step() in the order of step(): rounding cannot push the bound below a value.
+  double log_weight = log_max_backoff[state];
+  for (state = suffix[state]; (arc = child(state, w)) == NO_NODE; state = suffix[state]) {
+    log_weight += log_backoff[state];
+  }
+  return log_weight + log_prob[arc];
 }
 
 // --------------------------------------------------------------- building
@@ -132,11 +136,9 @@ class Linker {
  public:
   Linker(NgramTable& table, std::vector<NgramLevel>& levels) : table_(table), levels_(levels) {}
 
-  std::size_t run() {
-    std::size_t before = count();
+  void run() {
     while (!link_all()) {
     }
-    return count() - before;
   }
 
  private:
@@ -166,12 +168,13 @@ class Linker {
       next += static_cast<NodeId>(level.size());
     }
     table_.level_begin.push_back(next);
-    table_.word.assign(nodes, NO_WORD);
-    table_.log_prob.assign(nodes, 0.0f);
-    table_.suffix.assign(nodes, ROOT);
-    table_.log_backoff.assign(table_.num_contexts(), 0.0f);
-    table_.first_child.assign(table_.num_contexts() + std::size_t{1}, next);
+    assign_large(table_.word, nodes, NO_WORD);
+    assign_large(table_.log_prob, nodes, 0.0f);
+    assign_large(table_.suffix, nodes, ROOT);
+    assign_large(table_.log_backoff, table_.num_contexts(), 0.0f);
+    assign_large(table_.first_child, table_.num_contexts() + std::size_t{1}, next);
     table_.first_child[ROOT] = 1;
+    table_.implied.clear();
   }
 
   void link_unigrams() {
@@ -228,6 +231,7 @@ class Linker {
     set_weights(level, i, node);
     if (std::isnan(table_.log_prob[node])) {
       table_.log_prob[node] = table_.log_backoff[parent] + table_.log_prob[suffix];
+      table_.implied.push_back(node);
     }
     return true;
   }
@@ -342,7 +346,7 @@ NgramTable TableBuilder::finish() {
   for (std::future<NgramLevel>& level : levels_) levels.push_back(level.get());
   while (levels.size() > 1 && levels.back().size() == 0) levels.pop_back();
   table_.order = static_cast<int>(levels.size());
-  num_implied_ = Linker(table_, levels).run();
+  Linker(table_, levels).run();
   levels.clear();
   MaxBackoff(table_).run();
   return std::move(table_);

@@ -58,6 +58,8 @@ struct NgramTable {
   std::vector<float> log_backoff;     // ln bow
   std::vector<float> log_max_backoff; // ln mb, rounded up
   std::vector<NodeId> first_child;    // one more entry than nodes
+  // The nodes that were inserted to close the table, in order.
+  std::vector<NodeId> implied;
 
   NodeId num_nodes() const { return level_begin[order + 1]; }
   NodeId num_contexts() const { return level_begin[order]; }  // root included
@@ -115,12 +117,10 @@ class TableBuilder {
   // Throws DuplicateNgram. Call once.
   NgramTable finish();
   const Vocabulary& vocabulary() const { return table_.vocabulary; }
-  std::size_t num_implied() const { return num_implied_; }  // n-grams inserted to close the table
 
  private:
   NgramTable table_;
   std::vector<std::future<NgramLevel>> levels_;
-  std::size_t num_implied_ = 0;
 };
 
 // The float nearest to x from above.

@@ -1,14 +1,16 @@
 // Independent pieces of work on a few threads.
 //
 // Results must be written to places that belong to the piece, so that they do
-// not depend on the number of threads. The first exception stops the rest and
-// is thrown again in the caller's thread.
+// not depend on the number of threads. An exception stops the rest and is thrown
+// again in the caller's thread; of several, that of the first piece, as with
+// one thread: pieces are begun in order.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -31,18 +33,27 @@ void parallel_for(std::size_t num_pieces, int threads, Work work) {
   }
   std::atomic<std::size_t> next{0};
   std::exception_ptr failure;
+  std::size_t failed_piece = num_pieces;
   std::mutex failure_mutex;
   const auto run = [&](int thread) {
+    std::size_t piece = next++;
     try {
-      for (std::size_t piece = next++; piece < num_pieces; piece = next++) work(piece, thread);
+      for (; piece < num_pieces; piece = next++) work(piece, thread);
     } catch (...) {
       next = num_pieces;
       const std::lock_guard lock(failure_mutex);
-      if (!failure) failure = std::current_exception();
+      if (piece < failed_piece) {
+        failed_piece = piece;
+        failure = std::current_exception();
+      }
     }
   };
   std::vector<std::thread> pool;
-  for (int t = 1; t < num_threads; ++t) pool.emplace_back(run, t);
+  try {
+    for (int t = 1; t < num_threads; ++t) pool.emplace_back(run, t);
+  } catch (const std::system_error&) {
+    // The system has no more threads: those that began do the work.
+  }
   run(0);
   for (std::thread& thread : pool) thread.join();
   if (failure) std::rethrow_exception(failure);

@@ -70,6 +70,16 @@ std::size_t find_invalid_utf8(std::string_view bytes) {
   return std::string_view::npos;
 }
 
+void check_text(std::string_view line, const std::string& file, std::uint64_t line_number) {
+  const std::size_t bad = find_invalid_utf8(line);
+  if (bad == line.npos) return;
+  throw FormatError(file, line_number,
+                    "column " + std::to_string(bad + 1) + ": found " +
+                        (line[bad] == '\0'
+                             ? "a NUL byte, expected text; is this a binary file?"
+                             : "a byte that is not UTF-8, expected UTF-8 text; convert the file with iconv"));
+}
+
 std::vector<std::string_view> split_lines(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {

@@ -116,43 +116,40 @@ double TypoModel::log_substitute(char32_t intended, char32_t seen) const {
   return seen < 128 && k.is_neighbour[seen] ? k.log_neighbour : k.log_other;
 }
 
-// best(i, j, k): the best script of k events that types seen[0 .. j) for
-// intended[0 .. i). Cells with |i - j| > distance cannot be reached.
+// Cell (i, j, k): the best script of k events that types seen[0 .. j) for
+// intended[0 .. i). Only |i - j| <= distance can be reached: a row holds that
+// band, by j - i, with a margin of impossible cells on either side.
 double TypoModel::log_weight(std::u32string_view intended, std::u32string_view seen, int distance) const {
   const auto n = static_cast<int>(intended.size()), m = static_cast<int>(seen.size());
   if (std::abs(n - m) > distance) return LOG_ZERO;
-  const int width = 2 * distance + 1, levels = distance + 1;
-  thread_local std::vector<double> cells;
-  cells.assign(static_cast<std::size_t>((n + 1) * width * levels), LOG_ZERO);
-  const auto best = [&](int i, int j, int k) -> double& {
-    return cells[static_cast<std::size_t>((i * width + j - i + distance) * levels + k)];
-  };
-  const auto inside = [&](int i, int j) { return i >= 0 && j >= 0 && std::abs(i - j) <= distance; };
-  best(0, 0, 0) = 0.0;
+  const int levels = distance + 1, row_size = (2 * distance + 3) * levels;
+  thread_local std::vector<double> cells;  // scratch: this runs for every word near every observed one
+  cells.assign(static_cast<std::size_t>((n + 1) * row_size), LOG_ZERO);
+  const auto cell = [&](int i, int j) { return cells.data() + i * row_size + (j - i + distance + 1) * levels; };
+  cell(0, 0)[0] = 0.0;
   for (int i = 0; i <= n; ++i) {
     for (int j = std::max(0, i - distance); j <= std::min(m, i + distance); ++j) {
-      const auto improve = [&](int di, int dj, int events, double log_event) {
-        if (!inside(i - di, j - dj)) return;
-        for (int k = events; k < levels; ++k) {
-          best(i, j, k) = std::max(best(i, j, k), best(i - di, j - dj, k - events) + log_event);
-        }
+      double* const to = cell(i, j);
+      const auto event = [&](const double* from, double log_prob) {
+        for (int k = 1; k < levels; ++k) to[k] = std::max(to[k], from[k - 1] + log_prob);
       };
-      improve(0, 1, 1, log_insert_);
+      event(to - levels, log_insert_);
       if (i == 0) continue;
-      improve(1, 0, 1, log_delete_);
+      const double* const diagonal = to - row_size;  // (i - 1, j - 1)
+      event(diagonal + levels, log_delete_);
       if (j == 0) continue;
       const char32_t x = intended[i - 1], o = seen[j - 1];
       if (x == o) {
-        improve(1, 1, 0, log_keep(intended, static_cast<std::size_t>(i - 1)));
-      } else {
-        improve(1, 1, 1, log_substitute(x, o));
-        if (i > 1 && j > 1 && intended[i - 2] == o && seen[j - 2] == x) improve(2, 2, 1, log_transpose_);
+        const double log_prob = log_keep(intended, static_cast<std::size_t>(i - 1));
+        for (int k = 0; k < levels; ++k) to[k] = std::max(to[k], diagonal[k] + log_prob);
+        continue;
       }
+      event(diagonal, log_substitute(x, o));
+      const bool crossed = i > 1 && j > 1 && intended[i - 2] == o && seen[j - 2] == x;
+      if (crossed) event(diagonal - row_size, log_transpose_);
     }
   }
-  double result = LOG_ZERO;
-  for (int k = 0; k < levels; ++k) result = std::max(result, best(n, m, k));
-  return result + log_end_;
+  return *std::max_element(cell(n, m), cell(n, m) + levels) + log_end_;
 }
 
 namespace {
@@ -225,62 +222,100 @@ TypoChannel::TypoChannel(const NgramTable& table, const TypoModel& model, const 
 
 namespace {
 
-// Bands of the edit-distance matrix between the trie's prefixes (rows) and the
-// observed word (columns), one row for each depth of the walk.
+// Which words are near: for each prefix of the trie, the places of the observed
+// word that can be reached with at most e events, as bits.
+//
+// Row i, level e, bit b: prefix[0 .. i) can have been typed as seen[0 .. j) with at
+// most e events, j = i + b - distance. The bits of a band fit into one word, so
+// that a node takes a dozen operations for each level (Wu & Manber 1992, with
+// transpositions).
 class EditBands {
  public:
   EditBands(std::u32string_view seen, int distance)
-      : seen_(seen), distance_(distance), width_(2 * distance + 1),
-        rows_(static_cast<std::size_t>((size() + distance + 1) * width_), TOO_FAR),
-        prefix_(static_cast<std::size_t>(size() + distance + 1), U'\0') {
-    for (int j = 0; j <= std::min(size(), distance); ++j) cell(0, j) = static_cast<std::uint8_t>(j);
+      : size_(static_cast<int>(seen.size())), distance_(distance),
+        blocks_((seen.size() + static_cast<std::size_t>(distance)) / 64 + 2), rows_(static_cast<std::size_t>((size_ + distance + 1) * (distance + 1))),
+        prefix_(static_cast<std::size_t>(size_ + distance + 1), U'\0') {
+    places_.resize(blocks_);  // of all characters that do not occur
+    for (int p = 0; p < size_; ++p) set_place(seen[p], p + distance + 1);
+    for (int e = 0; e <= distance; ++e) row(0)[e] = band(0) & ((Bits{2} << (distance + e)) - 1);
   }
 
-  // Fills the row of the prefix that ends in `label`, false if the distance of
-  // every word that begins so is too large.
+  // Fills the row of the prefix that ends in `label`; false if no word that begins
+  // so is near.
   bool enter(int depth, char32_t label) {
-    if (depth > size() + distance_) return false;
+    if (depth > size_ + distance_) return false;
     prefix_[depth] = label;
-    int least = TOO_FAR;
-    for (int j = depth - distance_; j <= depth + distance_; ++j) {
-      const int edits = j < 0 || j > size() ? TOO_FAR : edits_at(depth, j);
-      cell(depth, j) = static_cast<std::uint8_t>(std::min<int>(edits, TOO_FAR));
-      least = std::min(least, edits);
+    const Bits valid = band(depth), same = window(label, depth);
+    const Bits crossed = depth > 1 ? window(prefix_[depth - 1], depth) & window(label, depth - 1) : 0;
+    const Bits* const before = row(depth - 1);
+    const Bits* const before_that = depth > 1 ? row(depth - 2) : before;
+    Bits* const to = row(depth);
+    to[0] = before[0] & same & valid;
+    for (int e = 1; e <= distance_; ++e) {
+      const Bits substituted = before[e - 1], deleted = before[e - 1] >> 1, inserted = to[e - 1] << 1;
+      to[e] = ((before[e] & same) | substituted | deleted | inserted | (before_that[e - 1] & crossed)) & valid;
     }
-    return least <= distance_;
+    return to[distance_] != 0;
   }
 
+  // The prefix itself is near.
   bool accepts(int depth) const {
-    return std::abs(depth - size()) <= distance_ && cell(depth, size()) <= distance_;
+    const int b = size_ - depth + distance_;
+    return b >= 0 && (rows_[static_cast<std::size_t>(depth * (distance_ + 1) + distance_)] >> b & 1) != 0;
   }
   std::u32string_view prefix(int depth) const {
     return std::u32string_view(prefix_).substr(1, static_cast<std::size_t>(depth));
   }
 
  private:
-  static constexpr int TOO_FAR = 64;
+  using Bits = std::uint32_t;
+  static_assert(2 * MAX_DISTANCE + 1 < 32);
 
-  int size() const { return static_cast<int>(seen_.size()); }
-  std::uint8_t& cell(int i, int j) { return rows_[static_cast<std::size_t>(i * width_ + j - i + distance_)]; }
-  std::uint8_t cell(int i, int j) const {
-    return rows_[static_cast<std::size_t>(i * width_ + j - i + distance_)];
+  Bits* row(int depth) { return rows_.data() + depth * (distance_ + 1); }
+
+  // The bits of row i whose j is a place of the observed word.
+  Bits band(int i) const {
+    const int low = std::max(0, distance_ - i), high = std::min(2 * distance_, size_ - i + distance_);
+    return high < low ? 0 : ((Bits{2} << high) - 1) & ~((Bits{1} << low) - 1);
   }
 
-  int edits_at(int i, int j) {
-    int edits = j - i < distance_ ? cell(i - 1, j) + 1 : TOO_FAR;  // deletion
-    if (j == 0) return edits;
-    if (j - i > -distance_) edits = std::min(edits, cell(i, j - 1) + 1);  // insertion
-    const bool same = prefix_[i] == seen_[j - 1];
-    edits = std::min(edits, cell(i - 1, j - 1) + (same ? 0 : 1));
-    if (i > 1 && j > 1 && prefix_[i] == seen_[j - 2] && prefix_[i - 1] == seen_[j - 1]) {
-      edits = std::min(edits, cell(i - 2, j - 2) + 1);
+  // Bit j - 1 + distance + 1 of a character's bits: seen[j - 1] is the character.
+  void set_place(char32_t c, int bit) {
+    std::uint32_t& first = block_of(c);
+    if (first == 0) {
+      first = static_cast<std::uint32_t>(places_.size());
+      places_.resize(places_.size() + blocks_);
     }
-    return edits;
+    places_[first + static_cast<std::size_t>(bit) / 64] |= std::uint64_t{1} << (bit % 64);
+  }
+  std::uint32_t& block_of(char32_t c) {
+    if (c < 128) return ascii_[c];
+    for (auto& [known, first] : others_) {
+      if (known == c) return first;
+    }
+    return others_.emplace_back(c, 0).second;
+  }
+  std::uint32_t find_block(char32_t c) const {
+    if (c < 128) return ascii_[c];
+    for (const auto& [known, first] : others_) {
+      if (known == c) return first;
+    }
+    return 0;
   }
 
-  std::u32string_view seen_;
-  int distance_, width_;
-  std::vector<std::uint8_t> rows_;
+  // The band of row i: bit b is set where seen[j - 1] = c, j = i + b - distance.
+  Bits window(char32_t c, int i) const {
+    const std::uint64_t* const block = places_.data() + find_block(c) + i / 64;
+    const int shift = i % 64;
+    return static_cast<Bits>(block[0] >> shift | block[1] << 1 << (63 - shift));
+  }
+
+  int size_, distance_;
+  std::size_t blocks_;
+  std::array<std::uint32_t, 128> ascii_{};  // where a character's blocks begin in places_
+  std::vector<std::pair<char32_t, std::uint32_t>> others_;
+  std::vector<std::uint64_t> places_;
+  std::vector<Bits> rows_;
   std::u32string prefix_;  // [depth]; [0] is not used
 };
 

@@ -11,9 +11,10 @@ namespace hiddenite {
 
 namespace {
 
-std::uint64_t load64(const char* p) {
-  std::uint64_t v;
-  std::memcpy(&v, p, 8);
+template <class T>
+T load(const char* p) {
+  T v;
+  std::memcpy(&v, p, sizeof v);
   return v;
 }
 
@@ -22,19 +23,50 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
+// The same as a == b, without the call that a short word is not worth.
+bool equal(std::string_view a, std::string_view b) {
+  const std::size_t size = a.size();
+  if (size != b.size()) return false;
+  const char* p = a.data();
+  const char* q = b.data();
+  if (size > 16) return std::memcmp(p, q, size) == 0;
+  if (size >= 8) {
+    return ((load<std::uint64_t>(p) ^ load<std::uint64_t>(q)) |
+            (load<std::uint64_t>(p + size - 8) ^ load<std::uint64_t>(q + size - 8))) == 0;
+  }
+  if (size >= 4) {
+    return ((load<std::uint32_t>(p) ^ load<std::uint32_t>(q)) |
+            (load<std::uint32_t>(p + size - 4) ^ load<std::uint32_t>(q + size - 4))) == 0;
+  }
+  if (size == 0) return true;
+  return p[0] == q[0] && p[size / 2] == q[size / 2] && p[size - 1] == q[size - 1];
+}
+
 }  // namespace
 
 std::uint64_t hash_bytes(std::string_view bytes) {
   constexpr std::uint64_t k0 = 0x9E3779B97F4A7C15u, k1 = 0xD6E8FEB86659FD93u;
   const char* p = bytes.data();
-  std::size_t left = bytes.size();
-  std::uint64_t h = mix(k1 ^ left, k0);
-  for (; left >= 8; p += 8, left -= 8) h = mix(h ^ load64(p), k1);
-  std::uint64_t tail = 0;
-  for (std::size_t i = 0; i < left; ++i) {
-    tail = tail << 8 | static_cast<unsigned char>(p[i]);
+  const std::size_t size = bytes.size();
+  if (size <= 16) {
+    // First and last bytes, which overlap or leave nothing out.
+    std::uint64_t a = 0, b = 0;
+    if (size >= 8) {
+      a = load<std::uint64_t>(p);
+      b = load<std::uint64_t>(p + size - 8);
+    } else if (size >= 4) {
+      a = load<std::uint32_t>(p);
+      b = load<std::uint32_t>(p + size - 4);
+    } else if (size > 0) {
+      a = static_cast<unsigned char>(p[0]) | static_cast<std::uint64_t>(static_cast<unsigned char>(p[size / 2])) << 8;
+      b = static_cast<unsigned char>(p[size - 1]);
+    }
+    return mix(mix(a ^ k0 ^ size, k1) ^ b, k0);
   }
-  return mix(h ^ tail, k0);
+  std::uint64_t h = k0 ^ size;
+  std::size_t left = size;
+  for (; left > 8; p += 8, left -= 8) h = mix(h ^ load<std::uint64_t>(p), k1);
+  return mix(h ^ load<std::uint64_t>(p + left - 8), k0);
 }
 
 Vocabulary::Vocabulary() : begin_{0}, slots_(1024, Slot{0, NO_WORD}), mask_(1023) {
@@ -49,7 +81,7 @@ WordId Vocabulary::find(std::string_view word) const {
   for (std::uint64_t i = hash & mask_;; i = (i + 1) & mask_) {
     const Slot& slot = slots_[i];
     if (slot.id == NO_WORD) return NO_WORD;
-    if (slot.hash == tag && this->word(slot.id) == word) return slot.id;
+    if (slot.hash == tag && equal(this->word(slot.id), word)) return slot.id;
   }
 }
 
@@ -60,7 +92,7 @@ WordId Vocabulary::add(std::string_view word) {
   for (;; i = (i + 1) & mask_) {
     const Slot& slot = slots_[i];
     if (slot.id == NO_WORD) break;
-    if (slot.hash == tag && this->word(slot.id) == word) return slot.id;
+    if (slot.hash == tag && equal(this->word(slot.id), word)) return slot.id;
   }
   const WordId id = size();
   if (id == NO_WORD - 1) throw ModelError("the vocabulary has more than 4 billion words");

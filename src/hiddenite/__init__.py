@@ -13,6 +13,7 @@ from hiddenite.errors import HiddeniteWarning as HiddeniteWarning
 from hiddenite.errors import ModelError as ModelError
 from hiddenite.errors import UnknownSymbolError as UnknownSymbolError
 from hiddenite.inference import Budget as Budget
+from hiddenite.inference import Rejection as Rejection
 from hiddenite.inference import decode as decode
 from hiddenite.inference import decode_many as decode_many
 from hiddenite.inference import kbest as kbest
@@ -21,6 +22,7 @@ from hiddenite.inference import marginals as marginals
 from hiddenite.inference import marginals_many as marginals_many
 from hiddenite.inference import sample as sample
 from hiddenite.inference import sample_many as sample_many
+from hiddenite.inference import search as search
 from hiddenite.ngram import NgramModel as NgramModel
 from hiddenite.ngram import TrainingOptions as TrainingOptions
 

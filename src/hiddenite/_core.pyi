@@ -142,6 +142,175 @@ class ConfusionChannel(Channel):
 class SlotsChannel(Channel):
     def __init__(self, table: NgramTable, keep: int | None) -> None: ...
 
+class Strategy(enum.Enum):
+    """Which contexts of a rejected path become finer."""
+
+    ALL_BY_ONE = 0
+    """Each position's by one word."""
+
+    FULL_CONTEXT = 1
+    """Each position's to the exact state."""
+
+    CULPRIT = 2
+    """That of the position where q / p is largest, by one word."""
+
+class Trial:
+    """A path and what it is worth."""
+
+    @property
+    def path(self) -> list[int]:
+        """Places in the slots' distinct words."""
+
+    @property
+    def log_q(self) -> float: ...
+
+    @property
+    def log_p(self) -> float: ...
+
+    @property
+    def log_ratio(self) -> float:
+        """ln p / q; 0 if and only if all terms are equal."""
+
+    @property
+    def is_tight(self) -> bool: ...
+
+class DecodeStep:
+    """One turn of the search."""
+
+    @property
+    def trial(self) -> Trial: ...
+
+    @property
+    def upper(self) -> float: ...
+
+    @property
+    def lower(self) -> float: ...
+
+    @property
+    def done(self) -> bool: ...
+
+    @property
+    def refinements(self) -> int: ...
+
+    @property
+    def states(self) -> int: ...
+
+    @property
+    def edges(self) -> int: ...
+
+class SampleStep:
+    """A batch of draws from one bound."""
+
+    @property
+    def trials(self) -> list[Trial]: ...
+
+    @property
+    def accepted(self) -> list[bool]: ...
+
+    @property
+    def log_total(self) -> float: ...
+
+    @property
+    def is_fixed(self) -> bool: ...
+
+    @property
+    def states(self) -> int: ...
+
+    @property
+    def edges(self) -> int: ...
+
+class Sampled:
+    """Accepted draws."""
+
+    @property
+    def paths(self) -> list[list[int]]:
+        """Places in the slots as given."""
+
+    @property
+    def complete(self) -> bool: ...
+
+    @property
+    def trials(self) -> int: ...
+
+    @property
+    def refinements(self) -> int: ...
+
+    @property
+    def states(self) -> int: ...
+
+    @property
+    def log_partition(self) -> float: ...
+
+    @property
+    def log_partition_error(self) -> float: ...
+
+    @property
+    def log_partition_upper(self) -> float: ...
+
+class Relaxation:
+    """The bound q >= p and its operator, without the loop."""
+
+    def __init__(self, table: NgramTable, begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: bool = True, total: bool = False, strategy: Strategy = Strategy.ALL_BY_ONE, paper: bool = False, seed: int = 0) -> None: ...
+
+    def best(self) -> Trial: ...
+
+    def draw(self) -> Trial: ...
+
+    def score(self, path: Sequence[int]) -> Trial: ...
+
+    def tighten(self, path: Sequence[int]) -> None: ...
+
+    @property
+    def log_total(self) -> float: ...
+
+    @property
+    def is_exact(self) -> bool: ...
+
+    @property
+    def num_states(self) -> int: ...
+
+    @property
+    def num_edges(self) -> int: ...
+
+    @property
+    def num_ngrams(self) -> list[int]:
+        """Per order, the n-grams whose own weight q has; `paper` only."""
+
+    def states(self, position: int) -> list[tuple[list[int], bool]]:
+        """
+        What the states before a position know: words, and whether nothing else matters.
+        """
+
+class Decoder:
+    """Decoding by refinement, step by step."""
+
+    def __init__(self, table: NgramTable, begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: bool = True, strategy: Strategy = Strategy.ALL_BY_ONE, paper: bool = False) -> None: ...
+
+    def step(self) -> DecodeStep: ...
+
+    def run(self, seconds: float = float('inf'), refinements: int = 18446744073709551615, states: int = 18446744073709551615) -> tuple[list[int], float, bool, float, float, int, int]:
+        """path, log weight, exact, upper, lower, refinements, states"""
+
+    @property
+    def best_path(self) -> list[int]: ...
+
+    def states(self, position: int) -> list[tuple[list[int], bool]]:
+        """
+        What the states before a position know: words, and whether nothing else matters.
+        """
+
+def kbest_refine(table: NgramTable, begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: bool, k: int, strategy: Strategy = Strategy.ALL_BY_ONE, seconds: float = float('inf'), refinements: int = 18446744073709551615, states: int = 18446744073709551615) -> tuple[list[list[int]], list[float], bool, float, float, int, int]:
+    """paths, log weights, exact, upper, lower, refinements, states"""
+
+class Sampler:
+    """Sampling by refinement, batch by batch."""
+
+    def __init__(self, table: NgramTable, begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: bool = True, seed: int = 0, batch: int = 16, target_rate: float = 0.5, rate_window: int = 100, strategy: Strategy = Strategy.ALL_BY_ONE, paper: bool = False) -> None: ...
+
+    def step(self) -> SampleStep: ...
+
+    def run(self, count: int, seconds: float = float('inf'), refinements: int = 18446744073709551615, states: int = 18446744073709551615) -> Sampled: ...
+
 class Method(enum.Enum):
     AUTO = 0
 
@@ -167,7 +336,7 @@ class TaskKind(enum.Enum):
 class Task:
     """What to ask of each record."""
 
-    def __init__(self, kind: TaskKind, method: Method, count: int, seed: int, seconds: float, refinements: int, states: int, ends: bool) -> None: ...
+    def __init__(self, kind: TaskKind, method: Method, count: int, seed: int, seconds: float, refinements: int, states: int, ends: bool, strategy: Strategy, batch: int, target_rate: float, rate_window: int) -> None: ...
 
 class Status(enum.Enum):
     DONE = 0
@@ -253,6 +422,9 @@ class Engine:
     """Exact inference under one language model; shared by threads."""
 
     def __init__(self, table: NgramTable) -> None: ...
+
+    @property
+    def table(self) -> NgramTable: ...
 
     def answer_readings(self, readings: Sequence[Reading], task: Task, first_stream: int, threads: int) -> list[Answer]: ...
 

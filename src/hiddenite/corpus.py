@@ -24,6 +24,7 @@ from typing import IO, BinaryIO, cast
 from hiddenite.errors import FormatError, ModelError
 
 CHUNK_BYTES = 1 << 20
+MAX_LINE_BYTES = 16 << 20  # what is longer is no text; the C++ reader has the same limit
 _SPACE = re.compile(r"[ \t\r\v\f\n]+")
 _STDIN = _STDOUT = "-"
 
@@ -33,6 +34,20 @@ Sentence = str | Sequence[str]
 def tokenize(line: str) -> list[str]:
     """Return the words of a line: what stands between ASCII white space."""
     return [word for word in _SPACE.split(line) if word]
+
+
+def decode(text: bytes, name: str) -> str:
+    """Return UTF-8 text without a byte order mark; an error names line and column."""
+    try:
+        decoded, bad = text.decode(), text.find(b"\0")
+    except UnicodeDecodeError as error:
+        decoded, bad = "", error.start
+    if bad < 0:
+        return decoded.removeprefix("\ufeff")
+    line = text.count(b"\n", 0, bad) + 1
+    column = bad - text.rfind(b"\n", 0, bad)
+    what = "a NUL byte" if text[bad] == 0 else "a byte that is not UTF-8"
+    raise FormatError(name, line, f"column {column}: found {what}, expected UTF-8 text")
 
 
 class ChunkReader:
@@ -195,8 +210,8 @@ def _encode(lines: list[str]) -> bytes:
 
 def _join(words: Sequence[str]) -> str:
     line = " ".join(words)
-    if len(tokenize(line)) != len(words):
-        bad = next(w for w in words if len(tokenize(w)) != 1 or tokenize(w)[0] != w)
+    if tokenize(line) != list(words):
+        bad = next(w for w in words if tokenize(w) != [w])
         raise ModelError(f"the word {bad!r} is empty or contains white space; words are separated by it")
     return line
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from hiddenite._core import Answer, Method, Status, Task, TaskKind
+from hiddenite._core import Answer, Decoder, Method, Status, Strategy, Task, TaskKind
 from hiddenite.channel import Candidates, Channel
 from hiddenite.errors import (
     BudgetExceeded,
@@ -34,9 +34,12 @@ from hiddenite.results import (
     Marginals,
     Sample,
     Samples,
+    Step,
 )
 
 METHODS = {m.name.lower(): m for m in (Method.AUTO, Method.REFINE, Method.PAPER, Method.FULL, Method.DOMINANCE)}
+STRATEGIES = {"all": Strategy.ALL_BY_ONE, "full": Strategy.FULL_CONTEXT, "culprit": Strategy.CULPRIT}
+StrategyName = Literal["all", "full", "culprit"]
 MethodName = Literal["auto", "refine", "paper", "full", "dominance"]
 BATCH = 64  # records a call to the core; what an interrupt waits for
 _UNLIMITED = 2**64 - 1
@@ -64,6 +67,19 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
+class Rejection:
+    """How ``refine`` and ``paper`` sample: draws per bound, and when the bound is good enough."""
+
+    batch: int = 16  # draws from one bound before it is refined, B in the paper
+    target_rate: float = 0.5  # the bound is fixed once this share of the trials is accepted,
+    rate_window: int = 100  # counted over so many last trials (AR-100); 0: over all (AR)
+
+    def __post_init__(self) -> None:
+        if self.batch < 1 or self.rate_window < 0 or not 0 < self.target_rate <= 1:
+            raise ModelError("expected a batch of 1 or more, a window of 0 or more, a rate in (0, 1]")
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """What to ask of every record, and how to read the answer."""
 
@@ -73,6 +89,8 @@ class Query:
     seed: int = 0
     budget: Budget = Budget()
     end: bool = True  # </s> follows the last word
+    strategy: str = "all"  # refine: which contexts of a rejected path become longer
+    rejection: Rejection = Rejection()
 
     def task(self) -> Task:
         """Return the core's form."""
@@ -80,7 +98,9 @@ class Query:
             raise UnknownSymbolError("method", self.method, near_spellings(self.method, METHODS))
         if self.count < 1:
             raise ModelError(f"the count is {self.count}, expected 1 or more")
-        b = self.budget
+        if self.strategy not in STRATEGIES:
+            raise UnknownSymbolError("strategy", self.strategy, near_spellings(self.strategy, STRATEGIES))
+        b, r = self.budget, self.rejection
         return Task(
             self.kind,
             METHODS[self.method],
@@ -90,6 +110,10 @@ class Query:
             b.refinements,
             b.states,
             self.end,
+            STRATEGIES[self.strategy],
+            r.batch,
+            r.target_rate,
+            r.rate_window,
         )
 
     def result(self, answer: Answer) -> Decoded | KBest | Samples | Marginals | Failure:
@@ -199,17 +223,20 @@ def decode(
     budget: Budget | float | None = None,
     require_exact: bool = False,
     end: bool = True,
+    strategy: StrategyName = "all",
 ) -> Decoded:
     """Return the best word sequence, with its certificate.
 
     ``objective="mbr"`` returns the sequence of least expected word errors instead of the most probable one. A
     ``budget`` that ends first returns the best so far and how far off it can be; with ``require_exact`` it
-    raises :class:`BudgetExceeded`. ``end=False``: the text need not end after the last word.
+    raises :class:`BudgetExceeded`. ``end=False``: the text need not end after the last word. ``strategy`` is
+    for ``refine``: which contexts of a rejected path become longer, "all" by one word, all to their "full"
+    length, or the "culprit" alone.
     """
     kinds = {"map": TaskKind.DECODE, "mbr": TaskKind.MBR}
     if objective not in kinds:
         raise UnknownSymbolError("objective", objective, near_spellings(objective, kinds))
-    query = Query(kinds[objective], method, budget=Budget.of(budget), end=end)
+    query = Query(kinds[objective], method, budget=Budget.of(budget), end=end, strategy=strategy)
     result = _ask(lm, candidates, query, Decoded)
     _require(result, require_exact)
     return result
@@ -241,15 +268,74 @@ def sample(
     method: MethodName = "auto",
     budget: Budget | float | None = None,
     end: bool = True,
+    rejection: Rejection | None = None,
 ) -> Samples:
-    """Draw n independent word sequences from the posterior."""
-    query = Query(TaskKind.SAMPLE, method, count=n, seed=seed, budget=Budget.of(budget), end=end)
+    """Draw n independent word sequences from the posterior.
+
+    ``rejection`` is for ``refine`` and ``paper``, which draw from a bound and accept or reject.
+    """
+    query = Query(
+        TaskKind.SAMPLE,
+        method,
+        count=n,
+        seed=seed,
+        budget=Budget.of(budget),
+        end=end,
+        rejection=rejection or Rejection(),
+    )
     return _ask(lm, candidates, query, Samples)
 
 
 def marginals(lm: NgramModel, candidates: Candidates, *, end: bool = True) -> Marginals:
     """Return each candidate's posterior probability at its position, and ln of the total weight."""
     return _ask(lm, candidates, Query(TaskKind.MARGINALS, end=end), Marginals)
+
+
+def search(
+    lm: NgramModel,
+    candidates: Candidates,
+    *,
+    method: Literal["refine", "paper"] = "refine",
+    strategy: StrategyName = "all",
+    end: bool = True,
+) -> Iterator[Step]:
+    """Watch the search: the bound's best path at each turn, until it is proved to be the best of all."""
+    if strategy not in STRATEGIES:
+        raise UnknownSymbolError("strategy", strategy, near_spellings(strategy, STRATEGIES))
+    distinct = [_distinct_words(candidates, i) for i in range(len(candidates))]
+    decoder = Decoder(
+        lm.engine.table,
+        candidates.begin,
+        candidates.word_ids,
+        candidates.log_weights,
+        end,
+        STRATEGIES[strategy],
+        method == "paper",
+    )
+    done = False
+    while not done:
+        step = decoder.step()
+        done = step.done
+        yield Step(
+            tuple(words[k] for words, k in zip(distinct, step.trial.path, strict=True)),
+            step.trial.log_q,
+            step.trial.log_p,
+            step.upper,
+            step.lower,
+            step.states,
+        )
+
+
+def _distinct_words(candidates: Candidates, position: int) -> list[str]:
+    """Return the words that the core tells apart, in its order: by id, the best spelling of each."""
+    first, last = map(int, candidates.begin[position : position + 2])
+    ids = candidates.word_ids[first:last].tolist()
+    rows = zip(ids, candidates.slot(position), strict=True)
+    best: dict[int, tuple[str, float]] = {}
+    for word_id, (word, log_weight) in sorted(rows, key=lambda row: (row[0], -row[1][1])):
+        if log_weight > -math.inf:
+            best.setdefault(word_id, (word, log_weight))
+    return [word for word, _ in best.values()]
 
 
 # -------------------------------------------------------------------- batches

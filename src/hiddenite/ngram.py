@@ -19,6 +19,7 @@ from hiddenite.corpus import (
     Sentence,
     atomic_output,
     chunk_source,
+    decode,
     sentence_chunks,
     tokenize,
 )
@@ -67,10 +68,12 @@ class TrainingOptions:
 
 
 def _check_words(words: Iterable[str]) -> list[str]:
+    if isinstance(words, str):
+        raise ModelError("the vocabulary is a string, expected a collection of words")
     result = list(words)
     for word in result:
-        if tokenize(word) != [word]:
-            raise ModelError(f"the vocabulary holds {word!r}, expected words without white space")
+        if tokenize(word) != [word] or "\0" in word:
+            raise ModelError(f"the vocabulary holds {word!r}, expected words without white space or NUL")
     return result
 
 
@@ -211,15 +214,10 @@ def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
     """Read a vocabulary file: words separated by white space, in any number of lines."""
     with ChunkReader(path) as reader:
         try:
-            text = b"".join(iter(reader, b"")).decode()
-        except UnicodeDecodeError as error:
-            line = error.object.count(b"\n", 0, error.start) + 1
-            raise FormatError(
-                reader.name, line, "found a byte that is not UTF-8, expected UTF-8 text"
-            ) from None
+            text = b"".join(iter(reader, b""))
         except ValueError as error:
             raise FormatError(reader.name, None, str(error)) from None
-    words = tokenize(text)
+    words = tokenize(decode(text, reader.name))
     if not words:
         raise FormatError(reader.name, None, "holds no word, expected a vocabulary")
     return words

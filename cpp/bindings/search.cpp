@@ -1,0 +1,238 @@
+#include "../hiddenite/search.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "../hiddenite/error.hpp"
+#include "../hiddenite/paper.hpp"
+#include "bindings.hpp"
+
+using namespace hiddenite;
+using namespace nb::literals;
+
+namespace {
+
+template <class T>
+using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// The steppers refer to their candidates; here these live beside them.
+struct Problem {
+  Problem(const NgramTable& table, const Column<std::uint64_t>& begin, const Column<WordId>& words,
+          const Column<double>& log_weights, bool ends)
+      : table(table) {
+    const std::span<const std::uint64_t> begins(begin.data(), begin.size());
+    check(begins, words, log_weights);
+    candidates = std::make_unique<Candidates>(Candidates::from_csr(
+        begins, {words.data(), words.size()}, {log_weights.data(), log_weights.size()}, ends));
+  }
+
+  void check(std::span<const std::uint64_t> begins, const Column<WordId>& words, const Column<double>& log_weights) {
+    if (begins.empty() || begins.front() != 0 || !std::is_sorted(begins.begin(), begins.end()) ||
+        begins.back() != words.size() || words.size() != log_weights.size()) {
+      throw nb::value_error("begin does not divide words and log_weights into slots");
+    }
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (words.data()[i] >= table.vocabulary.size()) throw nb::index_error("word id out of range");
+    }
+  }
+
+  std::unique_ptr<Relaxation> relaxation(Weighting weighting, Strategy strategy, bool paper) const {
+    if (paper) return std::make_unique<PaperRelaxation>(table, *candidates, weighting);
+    return std::make_unique<Refinement>(table, *candidates, weighting, strategy);
+  }
+
+  void check_path(const WordPath& path) const {
+    bool fits = path.size() == candidates->length();
+    for (std::size_t i = 0; fits && i < path.size(); ++i) fits = path[i] < candidates->slots[i].size();
+    if (!fits) throw nb::index_error("the path does not fit the slots");
+  }
+
+  const NgramTable& table;
+  std::unique_ptr<Candidates> candidates;
+};
+
+Budget budget_of(double seconds, std::uint64_t refinements, std::uint64_t states) {
+  return {seconds, refinements, states};
+}
+
+constexpr double NO_SECONDS = std::numeric_limits<double>::infinity();
+constexpr std::uint64_t NO_LIMIT = std::numeric_limits<std::uint64_t>::max();
+
+using StateRow = std::tuple<std::vector<WordId>, bool>;
+
+std::vector<StateRow> state_rows(const Problem& problem, const Relaxation& q, std::size_t position) {
+  if (position >= problem.candidates->length() + problem.candidates->ends) throw nb::index_error("no such position");
+  std::vector<StateRow> rows;
+  for (StateView& view : q.states(position)) rows.emplace_back(std::move(view.words), view.closed);
+  return rows;
+}
+
+struct BoundRelaxation : Problem {
+  BoundRelaxation(Problem problem, bool total, Strategy strategy, bool paper, std::uint64_t seed)
+      : Problem(std::move(problem)),
+        q(relaxation(total ? Weighting::TOTAL : Weighting::BEST, strategy, paper)),
+        random(seed) {}
+  std::unique_ptr<Relaxation> q;
+  Random random;
+};
+
+struct BoundDecoder : Problem {
+  BoundDecoder(Problem problem, Strategy strategy, bool paper)
+      : Problem(std::move(problem)),
+        method(paper ? Method::PAPER : Method::REFINE),
+        decoder(table, *candidates, relaxation(Weighting::BEST, strategy, paper)) {}
+  Method method;
+  Decoder decoder;
+};
+
+struct BoundSampler : Problem {
+  BoundSampler(Problem problem, SamplerOptions options, Strategy strategy, bool paper, std::uint64_t seed)
+      : Problem(std::move(problem)),
+        sampler(table, *candidates, relaxation(Weighting::TOTAL, strategy, paper), options, Random(seed)) {}
+  Sampler sampler;
+};
+
+// path, log weight, exact, upper, lower, refinements, states
+using DecodedRow =
+    std::tuple<std::vector<std::uint32_t>, double, bool, double, double, std::uint64_t, std::uint64_t>;
+// paths, log weights, exact, upper, lower, refinements, states
+using KBestRow = std::tuple<std::vector<std::vector<std::uint32_t>>, std::vector<double>, bool, double, double,
+                            std::uint64_t, std::uint64_t>;
+
+DecodedRow run_decoder(BoundDecoder& self, double seconds, std::uint64_t refinements, std::uint64_t states) {
+  const nb::gil_scoped_release release;
+  Decoded decoded = self.decoder.run(budget_of(seconds, refinements, states), self.method);
+  const Certificate& c = decoded.certificate;
+  return {std::move(decoded.path), decoded.log_weight, c.exact, c.upper, c.lower, c.refinements, c.states};
+}
+
+KBestRow run_kbest(const NgramTable& table, Column<std::uint64_t> begin, Column<WordId> words,
+                   Column<double> log_weights, bool ends, std::size_t k, Strategy strategy, double seconds,
+                   std::uint64_t refinements, std::uint64_t states) {
+  const Problem problem(table, begin, words, log_weights, ends);
+  const nb::gil_scoped_release release;
+  KBest best = kbest_refine(table, *problem.candidates, k, budget_of(seconds, refinements, states), strategy);
+  const Certificate& c = best.certificate;
+  return {std::move(best.paths), std::move(best.log_weights), c.exact, c.upper, c.lower, c.refinements, c.states};
+}
+
+void bind_results(nb::module_& m) {
+  nb::enum_<Strategy>(m, "Strategy", "Which contexts of a rejected path become finer.")
+      .value("ALL_BY_ONE", Strategy::ALL_BY_ONE, "Each position's by one word.")
+      .value("FULL_CONTEXT", Strategy::FULL_CONTEXT, "Each position's to the exact state.")
+      .value("CULPRIT", Strategy::CULPRIT, "That of the position where q / p is largest, by one word.");
+  nb::class_<Trial>(m, "Trial", "A path and what it is worth.")
+      .def_ro("path", &Trial::path, "Places in the slots' distinct words.")
+      .def_ro("log_q", &Trial::log_q)
+      .def_ro("log_p", &Trial::log_p)
+      .def_ro("log_ratio", &Trial::log_ratio, "ln p / q; 0 if and only if all terms are equal.")
+      .def_prop_ro("is_tight", &Trial::is_tight);
+  nb::class_<DecodeStep>(m, "DecodeStep", "One turn of the search.")
+      .def_ro("trial", &DecodeStep::trial)
+      .def_ro("upper", &DecodeStep::upper)
+      .def_ro("lower", &DecodeStep::lower)
+      .def_ro("done", &DecodeStep::done)
+      .def_ro("refinements", &DecodeStep::refinements)
+      .def_ro("states", &DecodeStep::states)
+      .def_ro("edges", &DecodeStep::edges);
+  nb::class_<SampleStep>(m, "SampleStep", "A batch of draws from one bound.")
+      .def_ro("trials", &SampleStep::trials)
+      .def_ro("accepted", &SampleStep::accepted)
+      .def_ro("log_total", &SampleStep::log_total)
+      .def_ro("is_fixed", &SampleStep::is_fixed)
+      .def_ro("states", &SampleStep::states)
+      .def_ro("edges", &SampleStep::edges);
+  nb::class_<Sampled>(m, "Sampled", "Accepted draws.")
+      .def_ro("paths", &Sampled::paths, "Places in the slots as given.")
+      .def_ro("complete", &Sampled::complete)
+      .def_ro("trials", &Sampled::trials)
+      .def_ro("refinements", &Sampled::refinements)
+      .def_ro("states", &Sampled::states)
+      .def_ro("log_partition", &Sampled::log_partition)
+      .def_ro("log_partition_error", &Sampled::log_partition_error)
+      .def_ro("log_partition_upper", &Sampled::log_partition_upper);
+}
+
+void bind_relaxation(nb::module_& m) {
+  nb::class_<BoundRelaxation>(m, "Relaxation", "The bound q >= p and its operator, without the loop.")
+      .def("__init__",
+           [](BoundRelaxation* self, const NgramTable& table, Column<std::uint64_t> begin, Column<WordId> words,
+              Column<double> log_weights, bool ends, bool total, Strategy strategy, bool paper, std::uint64_t seed) {
+             new (self) BoundRelaxation(Problem(table, begin, words, log_weights, ends), total, strategy, paper, seed);
+           },
+           nb::keep_alive<1, 2>(), "table"_a, "begin"_a, "words"_a, "log_weights"_a, "ends"_a = true,
+           "total"_a = false, "strategy"_a = Strategy::ALL_BY_ONE, "paper"_a = false, "seed"_a = 0)
+      .def("best", [](BoundRelaxation& self) { return self.q->best(); })
+      .def("draw", [](BoundRelaxation& self) { return self.q->draw(self.random); })
+      .def("score", [](const BoundRelaxation& self, const WordPath& path) {
+        self.check_path(path);
+        return self.q->score(path);
+      }, "path"_a)
+      .def("tighten", [](BoundRelaxation& self, const WordPath& path) {
+        self.check_path(path);
+        self.q->tighten(path);
+      }, "path"_a)
+      .def_prop_ro("log_total", [](BoundRelaxation& self) { return self.q->log_total(); })
+      .def_prop_ro("is_exact", [](const BoundRelaxation& self) { return self.q->is_exact(); })
+      .def_prop_ro("num_states", [](const BoundRelaxation& self) { return self.q->num_states(); })
+      .def_prop_ro("num_edges", [](const BoundRelaxation& self) { return self.q->num_edges(); })
+      .def_prop_ro("num_ngrams", [](const BoundRelaxation& self) -> std::vector<std::uint64_t> {
+        const auto* paper = dynamic_cast<const PaperRelaxation*>(self.q.get());
+        return paper ? paper->num_ngrams() : std::vector<std::uint64_t>();
+      }, "Per order, the n-grams whose own weight q has; `paper` only.")
+      .def("states", [](const BoundRelaxation& self, std::size_t position) {
+        return state_rows(self, *self.q, position);
+      }, "position"_a, "What the states before a position know: words, and whether nothing else matters.");
+}
+
+void bind_decoder(nb::module_& m) {
+  nb::class_<BoundDecoder>(m, "Decoder", "Decoding by refinement, step by step.")
+      .def("__init__",
+           [](BoundDecoder* self, const NgramTable& table, Column<std::uint64_t> begin, Column<WordId> words,
+              Column<double> log_weights, bool ends, Strategy strategy, bool paper) {
+             new (self) BoundDecoder(Problem(table, begin, words, log_weights, ends), strategy, paper);
+           },
+           nb::keep_alive<1, 2>(), "table"_a, "begin"_a, "words"_a, "log_weights"_a, "ends"_a = true,
+           "strategy"_a = Strategy::ALL_BY_ONE, "paper"_a = false)
+      .def("step", [](BoundDecoder& self) { return self.decoder.step(); }, nb::call_guard<nb::gil_scoped_release>())
+      .def("run", &run_decoder, "seconds"_a = NO_SECONDS, "refinements"_a = NO_LIMIT, "states"_a = NO_LIMIT,
+           "path, log weight, exact, upper, lower, refinements, states")
+      .def_prop_ro("best_path", [](const BoundDecoder& self) { return self.decoder.best_path(); })
+      .def("states", [](const BoundDecoder& self, std::size_t position) {
+        return state_rows(self, self.decoder.relaxation(), position);
+      }, "position"_a, "What the states before a position know: words, and whether nothing else matters.");
+  m.def("kbest_refine", &run_kbest, "table"_a, "begin"_a, "words"_a, "log_weights"_a, "ends"_a, "k"_a,
+        "strategy"_a = Strategy::ALL_BY_ONE, "seconds"_a = NO_SECONDS, "refinements"_a = NO_LIMIT,
+        "states"_a = NO_LIMIT, "paths, log weights, exact, upper, lower, refinements, states");
+}
+
+void bind_sampler(nb::module_& m) {
+  nb::class_<BoundSampler>(m, "Sampler", "Sampling by refinement, batch by batch.")
+      .def("__init__",
+           [](BoundSampler* self, const NgramTable& table, Column<std::uint64_t> begin, Column<WordId> words,
+              Column<double> log_weights, bool ends, std::uint64_t seed, std::uint64_t batch, double target_rate,
+              std::uint64_t rate_window, Strategy strategy, bool paper) {
+             if (batch == 0) throw nb::value_error("the batch is 0, expected 1 or more");
+             new (self) BoundSampler(Problem(table, begin, words, log_weights, ends),
+                                     SamplerOptions{batch, target_rate, rate_window}, strategy, paper, seed);
+           },
+           nb::keep_alive<1, 2>(), "table"_a, "begin"_a, "words"_a, "log_weights"_a, "ends"_a = true, "seed"_a = 0,
+           "batch"_a = SamplerOptions().batch, "target_rate"_a = SamplerOptions().target_rate,
+           "rate_window"_a = SamplerOptions().rate_window, "strategy"_a = Strategy::ALL_BY_ONE, "paper"_a = false)
+      .def("step", [](BoundSampler& self) { return self.sampler.step(); }, nb::call_guard<nb::gil_scoped_release>())
+      .def("run", [](BoundSampler& self, std::size_t count, double seconds, std::uint64_t refinements,
+                     std::uint64_t states) {
+        return self.sampler.run(count, budget_of(seconds, refinements, states));
+      }, nb::call_guard<nb::gil_scoped_release>(), "count"_a, "seconds"_a = NO_SECONDS, "refinements"_a = NO_LIMIT,
+         "states"_a = NO_LIMIT);
+}
+
+}  // namespace
+
+void bind_search(nb::module_& m) {
+  bind_results(m);
+  bind_relaxation(m);
+  bind_decoder(m);
+  bind_sampler(m);
+}

@@ -1,0 +1,95 @@
+"""Probabilities and scores of any ARPA table, closed or not, against the definition."""
+
+import itertools
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hiddenite import NgramModel
+from tests.models import assert_close, load, train
+from tests.oracle import BOS, EOS, UNK, ArpaRows, Backoff, Ngram, arpa_text
+from tests.strategies import WORDS, corpora, examples, tables
+
+EXACT = 1e-12  # double sums of ten floats below 300, in another order
+
+
+@examples(3)
+@given(tables())
+def test_log_prob_is_the_definition(rows: ArpaRows) -> None:
+    oracle = Backoff.from_rows(rows)
+    model = load(arpa_text(rows))
+    expected = oracle.conditionals()
+    assert_close({(c, w): model.log_prob(w, c) for c, w in expected}, expected, atol=oracle.rounding())
+
+
+@given(tables(closed=True))
+def test_log_prob_of_a_closed_table_is_exact(rows: ArpaRows) -> None:
+    oracle = Backoff.from_rows(rows)
+    model = load(arpa_text(rows))
+    listed = {*rows, (UNK,), (BOS,), (EOS,)}
+    assert model.ngram_counts == tuple(sum(len(g) == n for g in listed) for n in range(1, oracle.order + 1))
+    expected = oracle.conditionals()
+    assert_close({(c, w): model.log_prob(w, c) for c, w in expected}, expected, atol=EXACT)
+
+
+@given(tables(), st.lists(st.sampled_from([*WORDS, "new"]), min_size=6, max_size=9))
+def test_a_context_beyond_the_order_does_not_count(rows: ArpaRows, context: list[str]) -> None:
+    model = load(arpa_text(rows))
+    assert model.log_prob("a", context) == model.log_prob("a", context[len(context) + 1 - model.order :])
+
+
+sentences = st.lists(st.lists(st.sampled_from([*WORDS, UNK, "never-seen"]), max_size=8), max_size=5)
+
+
+@given(tables(), sentences)
+def test_scores_are_unchanged_by_what_closes_the_table(rows: ArpaRows, texts: list[list[str]]) -> None:
+    oracle = Backoff.from_rows(rows)
+    for text, score in zip(texts, load(arpa_text(rows)).score(texts), strict=True):
+        assert score.log_prob == pytest.approx(
+            oracle.score(text), abs=oracle.rounding() * (len(text) + 1), rel=0
+        )
+        assert score.tokens == len(text) + 1
+        assert score.oov == sum((w,) not in rows or w == UNK for w in text)
+
+
+@given(tables(), sentences)
+def test_a_score_is_the_sum_of_its_terms(rows: ArpaRows, texts: list[list[str]]) -> None:
+    model = load(arpa_text(rows))
+    scores = model.score(texts)
+    for i, text in enumerate(texts):
+        history = ["<s>", *text]
+        terms = [model.log_prob(w, history[: k + 1]) for k, w in enumerate([*text, EOS])]
+        known = [t for t, w in zip(terms, [*text, EOS], strict=True) if w == EOS or _is_known(model, w)]
+        assert scores.log_prob[i] == pytest.approx(sum(terms), abs=EXACT * len(terms), rel=0)
+        assert scores.log_prob_known[i] == pytest.approx(sum(known), abs=EXACT * len(terms), rel=0)
+
+
+def _is_known(model: NgramModel, word: str) -> bool:
+    return word in model.vocabulary and word != UNK
+
+
+@given(corpora(), st.integers(1, 5))
+def test_perplexity_is_the_definition(texts: list[Ngram], order: int) -> None:
+    model = train(texts, order)
+    summary = model.score(texts).summary()
+    log_probs = [model.score([text])[0].log_prob for text in texts]
+    assert summary.sentences == len(texts)
+    assert summary.tokens == sum(len(text) + 1 for text in texts)
+    expected = math.exp(-sum(log_probs) / summary.tokens)
+    assert summary.perplexity == pytest.approx(expected, rel=1e-12)  # sums in another order
+
+
+@examples(0.2)
+@given(corpora(), st.integers(1, 4), st.integers(100, 400))
+def test_any_number_of_threads_gives_the_same_scores(texts: list[Ngram], order: int, lines: int) -> None:
+    model = train(texts, order)
+    many = [text for text, _ in zip(itertools.cycle(texts), range(lines), strict=False)]
+    expected = model.score(many, threads=1)
+    for threads in (2, 3, 8, 0):
+        scores = model.score(many, threads=threads)
+        assert scores.log_prob.tobytes() == expected.log_prob.tobytes()
+        assert scores.log_prob_known.tobytes() == expected.log_prob_known.tobytes()
+        assert scores.tokens.tobytes() == expected.tokens.tobytes()
+        assert scores.oov.tobytes() == expected.oov.tobytes()
