@@ -23,7 +23,7 @@ Decoded Beam::decode(const Candidates& candidates) {
     next_->clear();
     next_of_.clear();
     threshold_ = LOG_ZERO;
-    words_.set(slot, slot.log_max, index_.table().vocabulary.size());
+    words_.set(index_, slot, slot.log_max);
     kind_ == BeamKind::SPARSE ? expand_sparse(slot) : expand_dense(slot);
     words_.clear();
     if (next_->size() > width_) keep_best();

@@ -17,11 +17,10 @@
 // reach a bound (to 1e-6), the largest excess.
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 
-#include "hiddenite/arpa.hpp"
 #include "hiddenite/random.hpp"
 #include "hiddenite/state_index.hpp"
+#include "read_table.hpp"
 
 using namespace hiddenite;
 
@@ -108,14 +107,7 @@ class Check {
 
 int main(int argc, char** argv) try {
   if (argc != 5) throw std::runtime_error("usage: check_bounds LM.arpa COUNT SEED NOISE");
-  std::ifstream in(argv[1], std::ios::binary);
-  std::vector<char> buffer(1 << 20);
-  const auto next_chunk = [&]() -> std::string_view {
-    in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    return {buffer.data(), static_cast<std::size_t>(in.gcount())};
-  };
-  LineReader lines(next_chunk, argv[1]);
-  NgramTable table = read_arpa(lines).table;
+  NgramTable table = bench::read_table(argv[1]);
   Random random(std::stoull(argv[3]));
   const double noise = std::stod(argv[4]);
   for (NodeId s = 1; noise > 0.0 && s < table.num_contexts(); ++s) {

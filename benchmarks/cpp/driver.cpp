@@ -35,10 +35,10 @@
 #include <sstream>
 
 #include "beam.hpp"
-#include "hiddenite/arpa.hpp"
 #include "hiddenite/engine.hpp"
 #include "hiddenite/keypad.hpp"
 #include "hiddenite/slots_json.hpp"
+#include "read_table.hpp"
 
 using namespace hiddenite;
 
@@ -208,18 +208,6 @@ class Driver {
   std::vector<Candidates> candidates_;
 };
 
-NgramTable read_table(const char* file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw std::runtime_error(std::string("cannot read ") + file);
-  std::vector<char> buffer(1 << 20);
-  const auto next_chunk = [&]() -> std::string_view {
-    in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    return {buffer.data(), static_cast<std::size_t>(in.gcount())};
-  };
-  LineReader lines(next_chunk, file);
-  return read_arpa(lines).table;
-}
-
 void obey(Driver& driver, const std::string& line) {
   std::istringstream stream(line);
   std::string command;
@@ -238,7 +226,7 @@ void obey(Driver& driver, const std::string& line) {
 
 int main(int argc, char** argv) try {
   if (argc != 2) throw std::runtime_error("usage: engine_driver LM.arpa");
-  Driver driver(read_table(argv[1]));
+  Driver driver(bench::read_table(argv[1]));
   for (std::string line; std::getline(std::cin, line);) {
     obey(driver, line);
     std::puts("end");

@@ -10,8 +10,11 @@ namespace {
 
 // Bounds are rounded outwards; this covers the sums of doubles made from them.
 constexpr double SLACK = 1e-9;
+constexpr double FLOAT_SLACK = 8 * std::numeric_limits<float>::epsilon();
 constexpr float NO_PROB = -std::numeric_limits<float>::infinity();
 constexpr std::size_t PREFETCH = 6;  // so many items ahead
+constexpr std::size_t FOUND_AT_ONCE = 24;  // enough to fetch ahead, few enough to learn from
+constexpr std::size_t NUM_SEEDS = 4;  // prefixes tried for a first threshold
 constexpr double MAX_MARGIN = 200.0;  // of k-best; beyond, all paths are looked at
 
 using Clock = std::chrono::steady_clock;
@@ -23,18 +26,17 @@ const Slot& WalkDecoder::slot_at(const Candidates& candidates, std::size_t posit
 }
 
 void WalkDecoder::set_slots(const Candidates& candidates, std::size_t position) {
-  const WordId num_words = index_.table().vocabulary.size();
   const std::size_t num_positions = candidates.length() + candidates.ends;
   const Slot& slot = slot_at(candidates, position);
   if (has_next_) {
     std::swap(words_, next_words_);
   } else {
-    words_.set(slot, slot.log_max, num_words);
+    words_.set(index_, slot, slot.log_max);
   }
   has_next_ = position + 1 < num_positions;
   if (has_next_) {
     const Slot& next = slot_at(candidates, position + 1);
-    next_words_.set(next, next.log_max, num_words);
+    next_words_.set(index_, next, next.log_max);
   }
 }
 
@@ -138,21 +140,31 @@ void WalkDecoder::sort_extensions(std::uint32_t e) {
   entries_[e].sorted = true;
 }
 
-// A first threshold: the best state's own arcs, or those of the first suffix that has any.
+// A first threshold from a few of the best prefixes: each by the arcs of the
+// longest state that it comes by and that has any of the slot's words.
 void WalkDecoder::seed_threshold() {
-  std::size_t best = 0;
-  for (std::size_t e = 0; e < entries_.size(); ++e) {
-    if (entries_[e].value > entries_[best].value) best = e;
+  seeds_.clear();
+  for (std::uint32_t e = 0; e < entries_.size(); ++e) {
+    if (entries_[e].active != NONE) seeds_.push_back(e);
   }
-  double value = entries_[best].value;
+  const auto num_seeds = std::min<std::size_t>(seeds_.size(), NUM_SEEDS);
+  std::partial_sort(seeds_.begin(), seeds_.begin() + static_cast<std::ptrdiff_t>(num_seeds), seeds_.end(),
+                    [&](std::uint32_t a, std::uint32_t b) { return entries_[a].value > entries_[b].value; });
+  for (std::size_t i = 0; i < num_seeds; ++i) seed_from(seeds_[i]);
+}
+
+void WalkDecoder::seed_from(std::uint32_t e) {
+  double value = entries_[e].value, found = LOG_ZERO;
   NodeId longer = NO_NODE;
-  for (NodeId s = closure_.state[best];; s = index_.state(s).suffix) {
+  for (NodeId s = closure_.state[e];; s = index_.state(s).suffix) {
+    if (s == ROOT && threshold_ > LOG_ZERO) return;  // too many arcs for a guess
     words_.for_each_arc(index_, s, [&](NodeId, const StateIndex::Arc& arc, std::uint32_t k) {
       // A word that the longer state lists does not come by here.
       if (longer != NO_NODE && index_.find_arc(longer, arc.word) != NO_NODE) return;
-      threshold_ = std::max(threshold_, value + words_.log_weight(k) + arc.down_to_root);
+      found = std::max(found, value + words_.log_weight(k) + arc.down_to_root);
     });
-    if (threshold_ > LOG_ZERO || s == ROOT) return;
+    threshold_ = std::max(threshold_, found);
+    if (found > LOG_ZERO || s == ROOT) return;
     value += index_.state(s).log_backoff;
     longer = s;
   }
@@ -162,6 +174,7 @@ void WalkDecoder::expand(bool prune, double margin, Passed* passed) {
   next_->clear();
   next_of_.clear();
   threshold_ = LOG_ZERO;
+  word_threshold_.assign(prune ? words_.slot().size() : 0, LOG_ZERO);
   if (prune) seed_threshold();
   found_.clear();
   for (std::uint32_t e = 0; e < entries_.size(); ++e) {
@@ -171,7 +184,7 @@ void WalkDecoder::expand(bool prune, double margin, Passed* passed) {
     if (prune && entry.reach + index_.state(closure_.state[e]).best_arc + words_.best_log_weight() <
                      threshold_ - margin - SLACK) continue;
     find_arcs(e, prune, margin);
-    if (!prune) use_found(prune, margin, passed);
+    if (found_.size() >= FOUND_AT_ONCE) use_found(prune, margin, passed);
   }
   use_found(prune, margin, passed);
   if (passed) {
@@ -213,11 +226,25 @@ void WalkDecoder::use_found(bool prune, double margin, Passed* passed) {
     std::tie(value, origin) = best_prefix(e, arc.word);
     if (value == LOG_ZERO) continue;  // all prefixes list the word further up
     if (prune && value + arc.up_to_root + weight < least) continue;
+    if (prune && is_beaten(arc, k, value, margin)) continue;
     const std::uint32_t to = relax(arc.next, value + arc.log_prob + weight, origin, k);
     if (passed) passed->arcs.push_back({e, a, k, to});
     if (prune) threshold_ = std::max(threshold_, value + weight + arc.down_to_root);
   }
   found_.clear();
+}
+
+// Whether another prefix that takes the same word beats this one whatever
+// follows; their states share at least the state after that word alone.
+bool WalkDecoder::is_beaten(const StateIndex::Arc& arc, std::uint32_t k, double value, double margin) {
+  const double up = index_.up_of_word(arc.word), down = index_.down_of_word(arc.word);
+  const double most = value + (arc.up_to_root - up), least = value + (arc.down_to_root - down);
+  // Differences of floats that were rounded outwards are off by a few units in their last place.
+  const double slack = SLACK + FLOAT_SLACK * (std::fabs(up) + std::fabs(down) + std::fabs(arc.up_to_root) +
+                                              std::fabs(arc.down_to_root));
+  if (most < word_threshold_[k] - margin - slack) return true;
+  if (least > word_threshold_[k]) word_threshold_[k] = least;
+  return false;
 }
 
 // up_to_root of an arc, its next state's share restricted to the next slot.

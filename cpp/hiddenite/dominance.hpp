@@ -96,7 +96,9 @@ class WalkDecoder {
   std::uint32_t relax(NodeId next, double value, std::uint32_t origin, std::uint32_t word);
   void sort_extensions(std::uint32_t e);
   double next_up(const StateIndex::Arc& arc) const;
+  bool is_beaten(const StateIndex::Arc& arc, std::uint32_t k, double value, double margin);
   void seed_threshold();
+  void seed_from(std::uint32_t e);
   std::vector<Active>::const_iterator best_final() const;
   WordPath backtrack(std::uint32_t active) const;
   KBest only_path(const Candidates& candidates, const Decoded& decoded) const;
@@ -109,10 +111,12 @@ class WalkDecoder {
   SuffixClosure closure_;
   std::vector<Entry> entries_;  // of the closure
   std::vector<FoundArc> found_;
+  std::vector<std::uint32_t> seeds_;
   NodeMap next_of_;
   SlotWords words_, next_words_;
   bool has_next_ = false;
   Slot end_slot_ = make_end_slot();
+  std::vector<double> word_threshold_;  // [word of the slot]: the same above that word's
   double threshold_ = LOG_ZERO;  // some completion of a real prefix is worth this above the root's
   std::uint64_t num_states_ = 0;
 };

@@ -96,7 +96,7 @@ class SumFilter : public FullPosterior::Filter {
       position.num_active = static_cast<std::uint32_t>(states.size());
       enter_states(position, states, values);
       const Slot& slot = slot_at(i);
-      words_.set(slot, slot.log_sum, index_.table().vocabulary.size());
+      words_.set(index_, slot, slot.log_sum);
       find_arcs(position, i + 1 == num_positions, states, values);
       words_.clear();
       if (states.empty()) throw_no_path(candidates_, i);

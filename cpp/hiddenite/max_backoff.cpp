@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 namespace hiddenite {
 
@@ -144,26 +143,9 @@ StateId ContextAutomaton::refine_one(StateId before, std::uint32_t k, bool fully
 
 void ContextAutomaton::tighten(std::span<const std::uint32_t> path, Strategy strategy) {
   if (strategy == Strategy::CULPRIT) return refine_culprit(path);
-  static const int variant = getenv("VARIANT") ? atoi(getenv("VARIANT")) : 0;
   StateId id = 0;
-  std::vector<int> need(num_positions(), 1);
-  if (variant) {
-    NodeId exact = table_.start(); StateId s = 0;
-    std::vector<bool> loose(num_positions());
-    for (std::size_t i = 0; i < num_positions(); ++i) {
-      const WordId w = word(i, path[i]);
-      loose[i] = log_prob(s, w) != table_.step(exact, w);
-      if (i + 1 < num_positions()) s = target(s, path[i]);
-    }
-    int last = -1000;
-    for (std::size_t i = num_positions(); i-- > 0;) {
-      if (loose[i]) last = (int)i;
-      need[i] = variant == 1 ? (last >= 0 && last - (int)i < table_.order - 1) : loose[i];
-    }
-  }
   for (std::size_t i = 0; i + 1 < num_positions(); ++i) {
-    if (need[i + 1]) id = refine_one(id, path[i], strategy == Strategy::FULL_CONTEXT);
-    else id = target(id, path[i]);
+    id = refine_one(id, path[i], strategy == Strategy::FULL_CONTEXT);
   }
 }
 

@@ -183,6 +183,7 @@ bool fill_pool(Refinement& q, Pool& pool, std::size_t most_rejected, std::vector
 KBest kbest_refine(const NgramTable& table, const Candidates& candidates, std::size_t k, const Budget& budget,
                    Strategy strategy) {
   const Clock clock(budget);
+  k = std::max<std::size_t>(k, 1);
   Refinement q(table, candidates, Weighting::BEST, strategy);
   KBest result;
   Certificate& certificate = result.certificate;
@@ -194,7 +195,7 @@ KBest kbest_refine(const NgramTable& table, const Candidates& candidates, std::s
     if (best.log_q == LOG_ZERO) throw_empty_support(table, candidates);
     pool.add(best);
     certificate.upper = std::min(certificate.upper, best.log_q);
-    certificate.exact = fill_pool(q, pool, 1 + k / 4, rejected);
+    certificate.exact = fill_pool(q, pool, k, rejected);
     certificate.states = q.num_states();
     if (certificate.exact || certificate.refinements >= budget.refinements || certificate.states >= budget.states ||
         clock.is_over()) {

@@ -78,7 +78,7 @@ KBest kbest_refine(const NgramTable& table, const Candidates& candidates, std::s
 // ------------------------------------------------------------- sampling
 
 struct SamplerOptions {
-  std::uint64_t batch = 16;         // draws from one q, B in the paper
+  std::uint64_t batch = 32;         // draws from one q, B in the paper
   double target_rate = 0.5;         // q is fixed once this share is accepted
   std::uint64_t rate_window = 100;  // of so many last trials (AR-100); 0: of all (AR)
 };

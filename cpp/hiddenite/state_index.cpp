@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "text.hpp"
+
 namespace hiddenite {
 
 namespace {
@@ -17,14 +19,25 @@ double add_down(double a, double b) { return std::isnan(a + b) ? -INF : a + b; }
 }  // namespace
 
 StateIndex::StateIndex(const NgramTable& table, bool ends) : table_(table), ends_(ends) {
+  classify_words();
   link_states();
   bound_states();
   bound_arcs();
 }
 
+void StateIndex::classify_words() {
+  constexpr std::size_t last_class = 31;
+  const Vocabulary& vocabulary = table_.vocabulary;
+  word_class_.resize(vocabulary.size());
+  for (WordId w = 0; w < vocabulary.size(); ++w) {
+    word_class_[w] = static_cast<std::uint8_t>(std::min(count_characters(vocabulary.word(w)), last_class));
+  }
+}
+
 void StateIndex::link_states() {
   const NodeId num_contexts = table_.num_contexts();
-  states_.resize(num_contexts);
+  states_.resize(num_contexts + std::size_t{1});
+  states_.back().first_arc = table_.num_nodes();
   arcs_.resize(table_.num_nodes());
   std::vector<NodeId> state_of(num_contexts, ROOT);
   for (NodeId s = 0; s < num_contexts; ++s) {
@@ -34,7 +47,8 @@ void StateIndex::link_states() {
     State& state = states_[s];
     state.suffix = s == ROOT ? ROOT : state_of[table_.suffix[s]];
     state.first_arc = table_.first_child[s];
-    state.num_arcs = num_arcs;
+    state.classes = 0;
+    for (NodeId a = state.first_arc; a < state.first_arc + num_arcs; ++a) state.classes |= class_bit(table_.word[a]);
     state.log_backoff = table_.log_backoff[s];
   }
   for (NodeId a = 1; a < table_.num_nodes(); ++a) {
@@ -52,7 +66,7 @@ void StateIndex::bound_states() {
   for (NodeId s = num_contexts; s-- > 1;) {
     State& state = states_[s];
     double up = state.log_backoff, down = state.log_backoff;
-    for (NodeId a = state.first_arc; a < state.first_arc + state.num_arcs; ++a) {
+    for (NodeId a = state.first_arc; a < end_arc(s); ++a) {
       Arc& arc = arcs_[a];
       const double p = arc.log_prob, p_suffix = table_.log_prob[table_.suffix[a]];
       if (p == LOG_ZERO && p_suffix == LOG_ZERO) {
@@ -90,10 +104,12 @@ void StateIndex::bound_arcs() {
     arc.up_to_root = round_up(add_up(arc.log_prob, states_[arc.next].up_to_root));
     arc.down_to_root = round_down(add_down(arc.log_prob, down_to_root[arc.next]));
   }
+  down_of_word_.resize(table_.vocabulary.size());
+  for (WordId w = 0; w < down_of_word_.size(); ++w) down_of_word_[w] = down_to_root[arcs_[1 + w].next];
   for (NodeId s = 0; s < num_contexts; ++s) {
     State& state = states_[s];
     float best = static_cast<float>(LOG_ZERO);
-    for (NodeId a = state.first_arc; a < state.first_arc + state.num_arcs; ++a) {
+    for (NodeId a = state.first_arc; a < end_arc(s); ++a) {
       best = std::max(best, arcs_[a].up_to_root);
     }
     state.best_arc = best;

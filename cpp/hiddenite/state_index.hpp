@@ -32,8 +32,8 @@ class StateIndex {
  public:
   struct State {
     NodeId suffix;       // the next shorter state
-    NodeId first_arc;
-    NodeId num_arcs;
+    NodeId first_arc;    // its arcs end where those of the next state begin
+    std::uint32_t classes;  // bit set of the word classes among its arcs
     float log_backoff;
     float up, down;      // bounds against `suffix`
     float up_to_root;    // sum of `up` down the suffix chain
@@ -53,14 +53,24 @@ class StateIndex {
   const NgramTable& table() const { return table_; }
   bool ends() const { return ends_; }
   const State& state(NodeId s) const { return states_[s]; }
+  NodeId end_arc(NodeId s) const { return states_[s + 1].first_arc; }
   const Arc& arc(NodeId a) const { return arcs_[a]; }
   NodeId start() const { return start_; }
   std::size_t bytes() const { return states_.size() * sizeof(State) + arcs_.size() * sizeof(Arc); }
 
-  // The first arc of s whose word is not below w; one past the last if there is none.
-  NodeId lower_arc(const State& state, WordId w) const {
-    const NodeId end = state.first_arc + state.num_arcs;
-    NodeId first = state.first_arc, size = state.num_arcs;
+  // The sums of `up` and of `down` from the state after the word alone to the root.
+  float up_of_word(WordId w) const { return states_[arcs_[1 + w].next].up_to_root; }
+  float down_of_word(WordId w) const { return down_of_word_[w]; }
+
+  // The class of a word: words of one length in characters share one, so that
+  // most questions for a word of a slot are answered by a state's bit set.
+  std::uint32_t class_bit(WordId w) const { return std::uint32_t{1} << word_class_[w]; }
+
+  // The first arc of s whose word is not below w; end_arc(s) if there is none.
+  NodeId lower_arc(NodeId s, WordId w) const {
+    NodeId first = states_[s].first_arc;
+    const NodeId end = end_arc(s);
+    NodeId size = end - first;
     while (size > FEW_ARCS) {
       const NodeId half = size / 2;
       const bool below = arcs_[first + half].word < w;
@@ -73,9 +83,9 @@ class StateIndex {
   // The arc of s that predicts w, or NO_NODE.
   NodeId find_arc(NodeId s, WordId w) const {
     if (s == ROOT) return 1 + w;
-    const State& state = states_[s];
-    const NodeId a = lower_arc(state, w);
-    return a < state.first_arc + state.num_arcs && arcs_[a].word == w ? a : NO_NODE;
+    if ((states_[s].classes & class_bit(w)) == 0) return NO_NODE;
+    const NodeId a = lower_arc(s, w);
+    return a < end_arc(s) && arcs_[a].word == w ? a : NO_NODE;
   }
 
   // Memory is what a walk waits for: ask for it early.
@@ -85,6 +95,7 @@ class StateIndex {
  private:
   static constexpr NodeId FEW_ARCS = 4;  // looked through one by one
 
+  void classify_words();
   void link_states();
   void bound_states();
   void bound_arcs();
@@ -92,8 +103,10 @@ class StateIndex {
   const NgramTable& table_;
   bool ends_;
   NodeId start_ = ROOT;
-  std::vector<State> states_;
+  std::vector<State> states_;  // one more than contexts
   std::vector<Arc> arcs_;
+  std::vector<std::uint8_t> word_class_;
+  std::vector<float> down_of_word_;
 };
 
 }  // namespace hiddenite

@@ -26,7 +26,7 @@ inline const char* find_space(const char* p, const char* last) {
   while (last - p >= 8) {
     std::uint64_t bytes;
     std::memcpy(&bytes, p, 8);
-    // In the byte order of the first byte lowest, the lowest set bit is that of the first byte up to ' '.
+    // Where the first byte is the lowest, the lowest bit set is that of the first byte up to ' '.
     const std::uint64_t low = (bytes - ('!' * each_byte)) & ~bytes & (0x80 * each_byte);
     if (low == 0) {
       p += 8;

@@ -134,14 +134,16 @@ inline Slot make_end_slot() { return Slot{{SENTENCE_END}, {0.0}, {0.0}, {0, 1}, 
 class SlotWords {
  public:
   // `log_weight` is the slot's log_max or log_sum.
-  void set(const Slot& slot, const std::vector<double>& log_weight, WordId num_words) {
+  void set(const StateIndex& index, const Slot& slot, const std::vector<double>& log_weight) {
     clear();
+    classes_ = 0;
+    for (const WordId w : slot.word) classes_ |= index.class_bit(w);
     slot_ = &slot;
     log_weight_ = log_weight.data();
     best_ = *std::max_element(log_weight.begin(), log_weight.end());
     is_range_ = slot.is_range();
     if (is_range_) return;
-    place_.resize(num_words, NONE);
+    place_.resize(index.table().vocabulary.size(), NONE);
     for (std::uint32_t k = 0; k < slot.size(); ++k) place_[slot.word[k]] = k;
   }
   // Forgets the slot; must come before the slot dies.
@@ -159,18 +161,21 @@ class SlotWords {
   // Calls visit(arc id, arc, k) for the arcs of s that predict a word of the slot.
   template <class Visit>
   void for_each_arc(const StateIndex& index, NodeId s, Visit visit) const {
-    const StateIndex::State& state = index.state(s);
     const auto size = static_cast<NodeId>(slot_->size());
     if (s == ROOT) {
       for (NodeId k = 0; k < size; ++k) visit(1 + slot_->word[k], index.arc(1 + slot_->word[k]), k);
-    } else if (is_range_) {
+      return;
+    }
+    const StateIndex::State& state = index.state(s);
+    if ((state.classes & classes_) == 0) return;
+    const NodeId end = index.end_arc(s);
+    if (is_range_) {
       const WordId low = slot_->word.front(), high = slot_->word.back();
-      const NodeId end = state.first_arc + state.num_arcs;
-      for (NodeId a = index.lower_arc(state, low); a < end && index.arc(a).word <= high; ++a) {
+      for (NodeId a = index.lower_arc(s, low); a < end && index.arc(a).word <= high; ++a) {
         visit(a, index.arc(a), index.arc(a).word - low);
       }
-    } else if (state.num_arcs <= 8 * size) {
-      for (NodeId a = state.first_arc; a < state.first_arc + state.num_arcs; ++a) {
+    } else if (end - state.first_arc <= 8 * size) {
+      for (NodeId a = state.first_arc; a < end; ++a) {
         const std::uint32_t k = place_[index.arc(a).word];
         if (k != NONE) visit(a, index.arc(a), k);
       }
@@ -186,25 +191,19 @@ class SlotWords {
   // against its suffix, the next word being one of the slot.
   std::pair<double, double> bounds(const StateIndex& index, NodeId s) const {
     const StateIndex::State& state = index.state(s);
-    const std::pair<double, double> unrestricted{state.up, state.down};
     double up = state.log_backoff, down = state.log_backoff;
-    if (is_range_) {
-      const WordId low = slot_->word.front(), high = slot_->word.back();
-      const NodeId first = index.lower_arc(state, low);
-      const NodeId end = std::min(state.first_arc + state.num_arcs, first + MAX_ARCS_FOR_BOUNDS + 1);
-      NodeId a = first;
-      for (; a < end && index.arc(a).word <= high; ++a) {
-        up = std::max(up, double{index.arc(a).up});
-        down = std::min(down, double{index.arc(a).down});
-      }
-      return a - first > MAX_ARCS_FOR_BOUNDS ? unrestricted : std::pair{up, down};
+    if ((state.classes & classes_) == 0) return {up, down};
+    const NodeId first = is_range_ ? index.lower_arc(s, slot_->word.front()) : state.first_arc;
+    const NodeId last = std::min(index.end_arc(s), first + MAX_ARCS_FOR_BOUNDS + 1);
+    NodeId a = first;
+    for (; a < last; ++a) {
+      const StateIndex::Arc& arc = index.arc(a);
+      if (is_range_ && arc.word > slot_->word.back()) break;
+      if (!is_range_ && place_[arc.word] == NONE) continue;
+      up = std::max(up, double{arc.up});
+      down = std::min(down, double{arc.down});
     }
-    if (state.num_arcs > MAX_ARCS_FOR_BOUNDS) return unrestricted;
-    for (NodeId a = state.first_arc; a < state.first_arc + state.num_arcs; ++a) {
-      if (place_[index.arc(a).word] == NONE) continue;
-      up = std::max(up, double{index.arc(a).up});
-      down = std::min(down, double{index.arc(a).down});
-    }
+    if (a - first > MAX_ARCS_FOR_BOUNDS) return {state.up, state.down};
     return {up, down};
   }
 
@@ -214,6 +213,7 @@ class SlotWords {
   const Slot* slot_ = nullptr;
   const double* log_weight_ = nullptr;
   double best_ = 0.0;
+  std::uint32_t classes_ = 0;  // bit set of the words' classes
   bool is_range_ = false;
   std::vector<std::uint32_t> place_;  // [word]: its place in the slot
 };

@@ -140,7 +140,7 @@ def _decompressed(counted: _Counted) -> IO[bytes]:
 
 
 def line_blocks(reader: ChunkReader, max_lines: int | None = None) -> Iterator[tuple[bytes, int]]:
-    """Give whole lines in blocks of a chunk, or of at most ``max_lines``, and the number of the first line."""
+    """Give whole lines, a chunk or at most ``max_lines`` at a time, and the number of the first line."""
     carry, first_line = b"", 1
     while True:
         try:
@@ -149,6 +149,9 @@ def line_blocks(reader: ChunkReader, max_lines: int | None = None) -> Iterator[t
             raise FormatError(reader.name, first_line + carry.count(b"\n"), str(error)) from None
         carry += chunk
         cut = len(carry) if not chunk else carry.rfind(b"\n") + 1
+        if len(carry) - cut > MAX_LINE_BYTES:
+            line = first_line + carry.count(b"\n")
+            raise FormatError(reader.name, line, "the line is longer than 16 MiB, expected one record a line")
         if cut:
             block, carry = carry[:cut], carry[cut:]
             for lines in _pieces(block, max_lines):
@@ -200,6 +203,15 @@ def sentence_chunks(sentences: Iterable[Sentence]) -> Iterator[bytes]:
         yield _encode(lines)
 
 
+def sentence_text(sentences: Iterable[Sentence]) -> bytes:
+    """Return sentences as UTF-8 text, one a line; a list of strings goes the short way."""
+    if isinstance(sentences, list) and all(isinstance(sentence, str) for sentence in sentences):
+        text = "\n".join(sentences)
+        if text.count("\n") == len(sentences) - 1:
+            return _encode([text])
+    return b"".join(sentence_chunks(sentences))
+
+
 def _encode(lines: list[str]) -> bytes:
     try:
         return ("\n".join(lines) + "\n").encode()
@@ -229,17 +241,27 @@ def atomic_output(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     included, the temporary file is removed and an older ``path`` stays as it was. A path that is no regular
     file (a device, a pipe) is written as it is, because renaming would replace it.
     """
-    if os.fspath(path) == _STDOUT:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
+    name = os.fspath(path)
     try:
-        with _replacing(Path(path)) as raw, _compressed(raw, Path(path).suffix) as out:
-            yield out
+        if name == _STDOUT:
+            with _standard_output() as out:
+                yield out
+        else:
+            with _replacing(Path(path)) as raw, _compressed(raw, Path(path).suffix) as out:
+                yield out
     except BrokenPipeError:
-        raise
+        raise  # the reader has seen enough
     except OSError as error:
-        raise FormatError(os.fspath(path), None, f"cannot be written: {error.strerror or error}") from None
+        place = "<stdout>" if name == _STDOUT else name
+        raise FormatError(place, None, f"cannot be written: {error.strerror or error}") from None
+
+
+@contextlib.contextmanager
+def _standard_output() -> Iterator[IO[bytes]]:
+    if sys.stdout is None:  # a process may be started without one
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
 
 
 @contextlib.contextmanager

@@ -54,16 +54,24 @@ class EmptySupportError(HiddeniteError):
     """No path has a positive weight."""
 
     def __init__(self, position: int, message: str) -> None:
-        super().__init__(message)
+        super().__init__(position, message)
         self.position = position  # 0-based; the number of positions stands for </s>
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class BudgetExceeded(HiddeniteError):
     """The budget ended before the proof; ``partial`` is the best so far."""
 
     def __init__(self, message: str, partial: object) -> None:
-        super().__init__(message)
+        super().__init__(message, partial)
+        self.message = message
         self.partial = partial
+
+    def __str__(self) -> str:
+        return self.message
 
 
 def near_spellings(symbol: str, known: Iterable[str]) -> list[str]:

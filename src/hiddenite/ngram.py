@@ -21,6 +21,7 @@ from hiddenite.corpus import (
     chunk_source,
     decode,
     sentence_chunks,
+    sentence_text,
     tokenize,
 )
 from hiddenite.errors import FormatError, HiddeniteWarning, ModelError
@@ -201,7 +202,7 @@ class NgramModel:
 
     def score(self, sentences: Iterable[Sentence], threads: int = 0) -> SentenceScores:
         """Score sentences: strings, split at white space, or sequences of words. ``threads=0``: all cores."""
-        return self.score_text(b"".join(sentence_chunks(sentences)), threads=threads)
+        return self.score_text(sentence_text(sentences), threads=threads)
 
     def score_text(
         self, text: bytes, threads: int = 0, name: str = "<sentences>", first_line: int = 1

@@ -12,14 +12,15 @@ import pytest
 
 import hiddenite
 from hiddenite import (
+    BudgetExceeded,
+    EmptySupportError,
     FormatError,
     HiddeniteError,
     ModelError,
     NgramModel,
-    ScoreSummary,
-    SentenceScore,
     UnknownSymbolError,
 )
+from hiddenite.results import ScoreSummary, SentenceScore
 from tests.models import load, save, train
 
 SENTENCES = ["a b c", "a b", "ccc b ä", ""]
@@ -208,6 +209,8 @@ def test_records_are_immutable() -> None:
         (FormatError("f", 3, "bad"), "f:3: bad"),
         (FormatError("f", None, "bad"), "f: bad"),
         (ModelError("bad"), "bad"),
+        (EmptySupportError(2, "nothing fits"), "nothing fits"),
+        (BudgetExceeded("too little time", (1, 2)), "too little time"),
         (UnknownSymbolError("word", "cta"), "unknown word 'cta'"),
         (UnknownSymbolError("word", "cta", ["cat", "cut"]), "unknown word 'cta'; did you mean cat, cut?"),
     ],
@@ -231,5 +234,5 @@ def test_a_disk_that_is_full_is_told(model: NgramModel) -> None:
 
 
 def test_the_public_names_are_importable() -> None:
-    for name in ("NgramModel", "TrainingOptions", "Vocabulary", "HiddeniteWarning", "__version__"):
+    for name in ("NgramModel", "TrainingOptions", "HiddeniteWarning", "__version__"):
         assert hasattr(hiddenite, name)

@@ -6,6 +6,7 @@ Exit status: 0 done, 1 error, 2 usage, 3 not certified under ``--exact``, 130 in
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 
@@ -22,6 +23,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
+    epilog="Example: hiddenite demo",
 )
 app.add_typer(lm.app, name="lm")
 app.command("demo", epilog=demo.EPILOG)(demo.demo)
@@ -49,20 +51,33 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: object, *
     print(f"hiddenite: warning: {kind}{message}", file=sys.stderr)
 
 
+class _Interrupted(BaseException):
+    """Control-C. Not a KeyboardInterrupt, because typer's versions differ in what they make of that."""
+
+
+def _interrupt(*_: object) -> None:
+    raise _Interrupted
+
+
 def main() -> None:
     """Run the command line; errors become one line on stderr."""
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", HiddeniteWarning)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else the caller wants it ignored
+        signal.signal(signal.SIGINT, _interrupt)
     try:
         app()
     except HiddeniteError as error:
         print(f"hiddenite: error: {error}", file=sys.stderr)
         sys.exit(1)
-    except KeyboardInterrupt:
+    except _Interrupted:
         print("hiddenite: interrupted; no output was changed, run the command again", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        print(f"hiddenite: error: {error}", file=sys.stderr)
         sys.exit(1)
     except MemoryError:
         print("hiddenite: error: out of memory; try a smaller input or a lower --memory", file=sys.stderr)

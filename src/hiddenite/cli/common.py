@@ -49,14 +49,14 @@ def parse_size(text: str) -> int:
     return int(float(number[:-1] if shift else number) * (1 << shift))
 
 
-def size_option(text: str) -> int:
-    """Read a size option; a usage error otherwise."""
+def size_option(text: str, name: str) -> int:
+    """Read the size that option ``name`` gives; a usage error otherwise."""
     try:
         size = parse_size(text)
     except (ValueError, OverflowError):
         size = 0
     if size <= 0:
-        raise typer.BadParameter(f"found '{text}', expected a size such as 500M or 2G")
+        raise typer.BadParameter(f"found '{text}', expected a size such as 500M or 2G", param_hint=name)
     return size
 
 

@@ -8,6 +8,7 @@ import typer
 
 from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line, size_option
 from hiddenite.corpus import ChunkReader, atomic_output, file_bytes, line_blocks
+from hiddenite.errors import ModelError
 from hiddenite.ngram import MAX_ORDER, NgramModel, TrainingOptions, read_vocabulary
 from hiddenite.results import ScoreSummary
 
@@ -33,9 +34,7 @@ def _thresholds(text: str) -> list[int]:
 
 @app.command("train", epilog="Example: hiddenite lm train corpus.txt --order 3 --output corpus.arpa.gz")
 def train(
-    text: Annotated[
-        list[str], typer.Argument(metavar="TEXT...", help="Text, one sentence a line; - is stdin.")
-    ],
+    text: Annotated[list[str], typer.Argument(metavar="TEXT", help="Text, one sentence a line; - is stdin.")],
     *,
     output: Output,
     order: Annotated[int, typer.Option(min=1, max=MAX_ORDER, help="Longest n-grams.")] = 5,
@@ -58,19 +57,24 @@ def train(
 ) -> None:
     """Estimate an interpolated modified Kneser-Ney model and write it as ARPA text.
 
-    The distinct n-grams stay in memory: about 60 MB per million of them at order 5. Only text beyond --memory
-    is sorted on disk. OUTPUT ending in .gz, .bz2 or .xz is compressed.
+    The distinct n-grams stay in memory: about 60 MB per million of them at order 5.
+    Only text beyond --memory is sorted on disk.
+    An output ending in .gz, .bz2 or .xz is compressed.
     """
     hush(quiet)
     extra = {} if temporary is None else {"temporary_directory": temporary}
-    options = TrainingOptions(
-        order=order,
-        prune=_thresholds(prune),
-        unknown_below=unk_below,
-        vocabulary=None if vocabulary is None else read_vocabulary(vocabulary),
-        memory_bytes=size_option(memory),
-        **extra,
-    )
+    words = None if vocabulary is None else read_vocabulary(vocabulary)
+    try:
+        options = TrainingOptions(
+            order=order,
+            prune=_thresholds(prune),
+            unknown_below=unk_below,
+            vocabulary=words,
+            memory_bytes=size_option(memory, "--memory"),
+            **extra,
+        )
+    except ModelError as error:
+        raise typer.BadParameter(str(error)) from None
     with byte_progress("reading", file_bytes(text), quiet) as report:
         model = NgramModel.train_files(text, options, report)
     model.save(output)
@@ -79,7 +83,7 @@ def train(
 @app.command("score", epilog="Example: hiddenite lm score --lm corpus.arpa.gz heldout.txt --summary")
 def score(
     lm: Annotated[str, typer.Option("--lm", metavar="LM", help="ARPA file.")],
-    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="Text, one sentence a line.")] = "-",
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Text, one sentence a line.")] = "-",
     *,
     summary: Annotated[
         bool, typer.Option("--summary", help="Totals and perplexities instead of sentences.")
@@ -121,8 +125,8 @@ def maximize(
 ) -> None:
     """Write a MAX-ARPA file: the same lines with two more columns, log10 mf and log10 mbow.
 
-    mf(s, w) is the largest probability of w after any context that ends in s; for a w that s does not list
-    it is mbow(s) p(w | s without its first word).
+    mf(s, w) is the largest probability of w after any context that ends in s.
+    For a w that s does not list it is mbow(s) p(w | s without its first word).
     """
     hush(quiet)
     NgramModel.load(lm, unk_log10).save(output, max_columns=True)

@@ -1,0 +1,65 @@
+"""The installed command, run as a user runs it: in a process of its own, without a terminal."""
+
+import os
+import subprocess
+import sysconfig
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+HIDDENITE = str(Path(sysconfig.get_path("scripts"), "hiddenite"))
+
+
+def environment() -> dict[str, str]:
+    """Help in one width and without colours, whatever surrounds the tests."""
+    unwanted = {"FORCE_COLOR", "TERM", "PYTHONWARNINGS", "GITHUB_ACTIONS"}
+    return {k: v for k, v in os.environ.items() if k not in unwanted} | {"COLUMNS": "200", "NO_COLOR": "1"}
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left behind."""
+
+    status: int
+    stdout: bytes
+    stderr: str
+
+    def lines(self) -> list[bytes]:
+        return self.stdout.splitlines()
+
+
+def run(directory: Path, *arguments: str | Path, stdin: bytes = b"", timeout: float = 300) -> Done:
+    done = subprocess.run(
+        [HIDDENITE, *map(str, arguments)],
+        cwd=directory,
+        env=environment(),
+        input=stdin,
+        capture_output=True,
+        timeout=timeout,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr.decode())
+
+
+def succeed(directory: Path, *arguments: str | Path, stdin: bytes = b"") -> Done:
+    """Run a command that must end well and quietly."""
+    done = run(directory, *arguments, stdin=stdin)
+    assert done.status == 0, done.stderr
+    assert done.stderr == ""
+    return done
+
+
+def names(directory: Path) -> list[str]:
+    return sorted(path.name for path in directory.iterdir())
+
+
+def start(directory: Path, arguments: Sequence[str | Path]) -> subprocess.Popen[bytes]:
+    """Begin a command and leave its three streams to the test."""
+    return subprocess.Popen(
+        [HIDDENITE, *map(str, arguments)],
+        cwd=directory,
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
