@@ -37,7 +37,9 @@ from hiddenite.results import (
     Step,
 )
 
-METHODS = {m.name.lower(): m for m in (Method.AUTO, Method.REFINE, Method.PAPER, Method.FULL, Method.DOMINANCE)}
+METHODS = {
+    m.name.lower(): m for m in (Method.AUTO, Method.REFINE, Method.PAPER, Method.FULL, Method.DOMINANCE)
+}
 STRATEGIES = {"all": Strategy.ALL_BY_ONE, "full": Strategy.FULL_CONTEXT, "culprit": Strategy.CULPRIT}
 StrategyName = Literal["all", "full", "culprit"]
 MethodName = Literal["auto", "refine", "paper", "full", "dominance"]
@@ -137,9 +139,7 @@ def _certificate(answer: Answer) -> Certificate:
 
 
 def _decoded(answer: Answer) -> Decoded:
-    return Decoded(
-        tuple(answer.words[0]), answer.log_weights[0], _certificate(answer), None, _id(answer)
-    )
+    return Decoded(tuple(answer.words[0]), answer.log_weights[0], _certificate(answer), None, _id(answer))
 
 
 def _mbr(answer: Answer) -> Decoded:

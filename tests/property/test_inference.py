@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hiddenite import EmptySupportError, decode, kbest, marginals, sample
+from hiddenite import Budget, EmptySupportError, decode, kbest, marginals, sample
 from tests.enumeration import ATOL, Target, log_sum, targets
 
 DECODERS = ["auto", "full", "dominance", "refine", "paper"]
@@ -99,8 +99,6 @@ def test_mbr_has_the_least_expected_errors(target: Target, end: bool) -> None:
 
 @given(target=targets(), states=st.integers(1, 30))
 def test_a_budget_gives_honest_bounds(target: Target, states: int) -> None:
-    from hiddenite import Budget
-
     paths = target.paths()
     if not paths:
         return

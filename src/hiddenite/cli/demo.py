@@ -40,7 +40,9 @@ EPILOG = "Example: hiddenite demo decode '843 5673 47 69 74374373 0'"
 
 
 def demo(
-    task: Annotated[str, typer.Argument(metavar="[TASK]", help="decode, or key presses to decode.")] = "decode",
+    task: Annotated[
+        str, typer.Argument(metavar="[TASK]", help="decode, or key presses to decode.")
+    ] = "decode",
     keys: Annotated[
         str | None, typer.Argument(metavar="[KEYS]", help="Your own key presses, words separated by spaces.")
     ] = None,
@@ -110,7 +112,9 @@ def _show_messages(console: Console, model: NgramModel, keypad: Keypad, messages
             f"{milliseconds:.1f}",
         )
     console.print(table)
-    console.print("Wrong keys and wrong words are red. A wrong word is the model's choice, not a search error.")
+    console.print(
+        "Wrong keys and wrong words are red. A wrong word is the model's choice, not a search error."
+    )
 
 
 def _typed(keypad: Keypad, message: str, keys: str) -> Text:
@@ -131,7 +135,9 @@ def _compared(words: tuple[str, ...], intended: list[str]) -> Text:
 
 def _show_posterior(console: Console, model: NgramModel, keypad: Keypad, keys: str) -> None:
     candidates = keypad(keys)
-    console.print(f"\n[bold]{keys}[/bold]: the {NUM_BEST} best readings, exactly, and {NUM_SAMPLES} independent draws")
+    console.print(
+        f"\n[bold]{keys}[/bold]: the {NUM_BEST} best readings, exactly, and {NUM_SAMPLES} independent draws"
+    )
     best = Table("ln weight", "reading")
     for hypothesis in kbest(model, candidates, NUM_BEST):
         best.add_row(f"{hypothesis.log_weight:.2f}", " ".join(hypothesis.words))

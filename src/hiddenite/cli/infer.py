@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import secrets
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -29,7 +29,8 @@ ChannelName = Annotated[
 ]
 Input = Annotated[str, typer.Argument(metavar="[INPUT]", help="One observation a line; - is stdin.")]
 Keep = Annotated[
-    int | None, typer.Option("--keep", min=1, help="Only the N candidates of highest channel weight per position.")
+    int | None,
+    typer.Option("--keep", min=1, help="Only the N candidates of highest channel weight per position."),
 ]
 Ambiguity = Annotated[
     float | None, typer.Option("--ambiguity", min=0.0, help="Keypad: the constant k; larger is less noisy.")
@@ -121,7 +122,9 @@ def _samples_text(result: Samples) -> str:
 
 
 def _marginals_text(result: Marginals) -> str:
-    return "\t".join(" ".join(f"{word}:{prob:.4f}" for word, prob in slot[:TOP_WORDS]) for slot in result.slots)
+    return "\t".join(
+        " ".join(f"{word}:{prob:.4f}" for word, prob in slot[:TOP_WORDS]) for slot in result.slots
+    )
 
 
 def _seed(seed: int | None, quiet: bool) -> int:
@@ -136,13 +139,16 @@ def decode(
     channel: ChannelName,
     input: Input = "-",
     *,
-    k: Annotated[int | None, typer.Option("-k", min=1, help="The k best sequences instead of the best.")] = None,
+    k: Annotated[
+        int | None, typer.Option("-k", min=1, help="The k best sequences instead of the best.")
+    ] = None,
     method: MethodOption = "auto",
     objective: Annotated[
         str, typer.Option(help="map: the most probable sequence; mbr: the least expected word errors.")
     ] = "map",
     budget: Annotated[
-        float | None, typer.Option("--budget", min=0.0, help="Seconds per record; then the best so far and its gap.")
+        float | None,
+        typer.Option("--budget", min=0.0, help="Seconds per record; then the best so far and its gap."),
     ] = None,
     max_states: Annotated[int | None, typer.Option("--max-states", min=1, help="The same in states.")] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Exit 3 if an answer is not certified.")] = False,
@@ -224,7 +230,7 @@ def marginals(
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    example = "Example: echo '843 36639 0' | hiddenite {} --lm corpus.arpa.gz --channel keypad"
+    example = "Example: echo '843 364 0' | hiddenite {} --lm corpus.arpa.gz --channel keypad"
     app.command("decode", epilog=example.format("decode"))(decode)
     app.command("sample", epilog=example.format("sample -n 10 --seed 1"))(sample)
     app.command("marginals", epilog=example.format("marginals"))(marginals)
