@@ -11,8 +11,6 @@ import math
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-import scipy.stats  # type: ignore[import-untyped]
-
 from hiddenite import NgramModel
 from hiddenite.channel import TypoRates
 from tests.models import load
@@ -157,22 +155,3 @@ def confusion_prob(intended: str, seen: str, table: Table) -> float:
         return best(courses)
 
     return from_here(0, 0)
-
-
-# ------------------------------------------------------------------- statistics
-
-
-def chi_square_p_value(counts: Mapping[str, int], law: Mapping[str, float]) -> float:
-    """The p-value of counts under a law; outcomes that expect fewer than five draws are merged."""
-    draws = sum(counts.values())
-    large = [outcome for outcome, p in law.items() if p * draws >= 5]
-    observed = [counts.get(outcome, 0) for outcome in large]
-    expected = [law[outcome] * draws for outcome in large]
-    rest = draws - sum(expected)
-    if rest >= 5:
-        observed.append(draws - sum(observed))
-        expected.append(rest)
-    else:  # too little to be a cell of its own: it joins the last one
-        observed[-1] += draws - sum(observed)
-        expected[-1] += rest
-    return float(scipy.stats.chisquare(observed, expected).pvalue)

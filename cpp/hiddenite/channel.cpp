@@ -45,7 +45,7 @@ std::string check_candidate(std::string_view word, double log_weight) {
   return {};
 }
 
-std::size_t find_repeated_word(const Reading& reading, const Vocabulary& vocabulary) {
+std::optional<std::size_t> find_repeated_word(const Reading& reading, const Vocabulary& vocabulary) {
   const std::uint64_t first = reading.begin.back();
   // Words are equal if their ids are, or, outside the vocabulary, their spellings.
   const auto id = [&](std::uint32_t k) { return reading.words[first + k]; };
@@ -60,7 +60,8 @@ std::size_t find_repeated_word(const Reading& reading, const Vocabulary& vocabul
     return id(a) != id(b) ? id(a) < id(b) : word(a) < word(b);
   });
   const auto found = std::adjacent_find(order.begin(), order.end(), equal);
-  return found == order.end() ? npos : *(found + 1);
+  if (found == order.end()) return std::nullopt;
+  return *(found + 1);
 }
 
 Reading reading_from_slots(const Vocabulary& vocabulary, const std::vector<WeightedWords>& slots) {
@@ -72,9 +73,8 @@ Reading reading_from_slots(const Vocabulary& vocabulary, const std::vector<Weigh
       if (!fault.empty()) throw ModelError(place + fault);
       reading.add(vocabulary, word, log_weight);
     }
-    const std::size_t repeated = find_repeated_word(reading, vocabulary);
-    if (repeated != npos) {
-      throw ModelError(place + "found \"" + slot[repeated].first + "\" twice, expected each word once");
+    if (const auto repeated = find_repeated_word(reading, vocabulary)) {
+      throw ModelError(place + "found \"" + slot[*repeated].first + "\" twice, expected each word once");
     }
     reading.close_slot();
   }

@@ -12,6 +12,8 @@
 // What was meant is turned into what a channel shows by encoder.hpp.
 #pragma once
 
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -77,10 +79,9 @@ Reading reading_from_slots(const Vocabulary& vocabulary, const std::vector<Weigh
 
 // What is wrong with a candidate, as one line without its place; empty: nothing.
 std::string check_candidate(std::string_view word, double log_weight);
-// The candidate of the open slot, counted from its first, that repeats the word
-// of an earlier one; npos if none does. Takes a sort.
-std::size_t find_repeated_word(const Reading& reading, const Vocabulary& vocabulary);
-inline constexpr std::size_t npos = std::string_view::npos;
+// A candidate of the open slot, counted from its first, that repeats the word of
+// an earlier one, if there is any. Takes a sort.
+std::optional<std::size_t> find_repeated_word(const Reading& reading, const Vocabulary& vocabulary);
 
 // No limit to the candidates of a slot.
 inline constexpr std::size_t KEEP_ALL = std::numeric_limits<std::size_t>::max();

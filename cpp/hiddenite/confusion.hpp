@@ -22,7 +22,7 @@
 // size of the vocabulary.
 //
 // Which door to take:
-//   a table from a file     read_confusions, then ConfusionModel
+//   a table from a file     read_confusions (confusion_table.hpp), then ConfusionModel
 //   one pair's weight       ConfusionModel::log_weight
 //   candidates              ConfusionChannel
 #pragma once
@@ -35,23 +35,11 @@
 #include <vector>
 
 #include "channel.hpp"
+#include "confusion_table.hpp"
 #include "encoder.hpp"
-#include "text.hpp"
 #include "trie.hpp"
 
 namespace hiddenite {
-
-struct Confusion {
-  std::u32string intended, seen;
-  double prob;
-  std::uint64_t line;  // of the file, for errors
-};
-
-inline constexpr std::size_t MAX_PIECE = 3;  // characters a side
-
-// Lines of `intended TAB seen TAB probability`. Empty lines and lines that begin
-// with # are skipped; \# and \\ stand for # and \. Throws FormatError.
-std::vector<Confusion> read_confusions(LineReader& lines);
 
 class ConfusionModel final : public Encoder {
  public:

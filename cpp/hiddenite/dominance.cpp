@@ -193,9 +193,13 @@ void WalkDecoder::expand(bool prune, double margin, Passed* passed) {
     return;
   }
   if (!prune) return;
-  // The threshold has risen since the first states were reached.
+  // The thresholds have risen since the first states were reached. A state's value has the weight of its word,
+  // which the word's threshold has not.
   std::erase_if(*next_, [&](const Active& active) {
-    return active.value + index_.state(active.state).up_to_root < threshold_ - margin - SLACK;
+    const double up_to_root = index_.state(active.state).up_to_root;
+    if (active.value + up_to_root < threshold_ - margin - SLACK) return true;
+    const double value = active.value - words_.log_weight(active.word);
+    return most_above_word(value, up_to_root, words_.slot().word[active.word]) < word_threshold_[active.word] - margin;
   });
 }
 
@@ -207,6 +211,7 @@ void WalkDecoder::find_arcs(std::uint32_t e, bool prune, double margin) {
   words_.for_each_arc(index_, closure_.state[e], [&](NodeId a, const StateIndex::Arc& arc, std::uint32_t k) {
     const double weight = words_.log_weight(k);
     if (arc.up_to_root + weight < least || arc.log_prob == NO_PROB) return;
+    if (prune && most_above_word(entry.reach, arc.up_to_root, arc.word) < word_threshold_[k] - margin) return;
     index_.prefetch_state(arc.next);
     found_.push_back({e, a, k, NONE});
     if (own && prune) threshold_ = std::max(threshold_, entry.value + weight + arc.down_to_root);
@@ -226,7 +231,11 @@ void WalkDecoder::use_found(bool prune, double margin, Passed* passed) {
     std::tie(value, origin) = best_prefix(e, arc.word);
     if (value == LOG_ZERO) continue;  // all prefixes list the word further up
     if (prune && value + arc.up_to_root + weight < least) continue;
-    if (prune && is_beaten(arc, k, value, margin)) continue;
+    if (prune) {
+      // Prefixes that take the same word share at least the state after it alone.
+      if (most_above_word(value, arc.up_to_root, arc.word) < word_threshold_[k] - margin) continue;
+      word_threshold_[k] = std::max(word_threshold_[k], least_above_word(value, arc.down_to_root, arc.word));
+    }
     const std::uint32_t to = relax(arc.next, value + arc.log_prob + weight, origin, k);
     if (passed) passed->arcs.push_back({e, a, k, to});
     if (prune) threshold_ = std::max(threshold_, value + weight + arc.down_to_root);
@@ -234,17 +243,17 @@ void WalkDecoder::use_found(bool prune, double margin, Passed* passed) {
   found_.clear();
 }
 
-// Whether another prefix that takes the same word beats this one whatever
-// follows; their states share at least the state after that word alone.
-bool WalkDecoder::is_beaten(const StateIndex::Arc& arc, std::uint32_t k, double value, double margin) {
-  const double up = index_.up_of_word(arc.word), down = index_.down_of_word(arc.word);
-  const double most = value + (arc.up_to_root - up), least = value + (arc.down_to_root - down);
-  // Differences of floats that were rounded outwards are off by a few units in their last place.
-  const double slack = SLACK + FLOAT_SLACK * (std::fabs(up) + std::fabs(down) + std::fabs(arc.up_to_root) +
-                                              std::fabs(arc.down_to_root));
-  if (most < word_threshold_[k] - margin - slack) return true;
-  if (least > word_threshold_[k]) word_threshold_[k] = least;
-  return false;
+// The most that a prefix of this value can be worth above the state after the
+// word alone; `up_to_root` is that of the state it reaches, the arc's term included.
+double WalkDecoder::most_above_word(double value, double up_to_root, WordId w) const {
+  const double up = index_.up_of_word(w);
+  // A difference of floats that were rounded outwards is off by a few units in their last place.
+  return value + (up_to_root - up) + SLACK + FLOAT_SLACK * (std::fabs(up) + std::fabs(up_to_root));
+}
+
+double WalkDecoder::least_above_word(double value, double down_to_root, WordId w) const {
+  const double down = index_.down_of_word(w);
+  return value + (down_to_root - down) - FLOAT_SLACK * (std::fabs(down) + std::fabs(down_to_root));
 }
 
 // up_to_root of an arc, its next state's share restricted to the next slot.

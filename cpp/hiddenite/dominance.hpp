@@ -96,7 +96,8 @@ class WalkDecoder {
   std::uint32_t relax(NodeId next, double value, std::uint32_t origin, std::uint32_t word);
   void sort_extensions(std::uint32_t e);
   double next_up(const StateIndex::Arc& arc) const;
-  bool is_beaten(const StateIndex::Arc& arc, std::uint32_t k, double value, double margin);
+  double most_above_word(double value, double up_to_root, WordId w) const;
+  double least_above_word(double value, double down_to_root, WordId w) const;
   void seed_threshold();
   void seed_from(std::uint32_t e);
   std::vector<Active>::const_iterator best_final() const;

@@ -246,10 +246,9 @@ class RecordReader {
   void read_slot() {
     offsets_.clear();
     json_.list('[', ']', "'[' and a list of [\"word\", weight] pairs", [&] { read_candidate(); });
-    const std::size_t repeated = find_repeated_word(reading_, table_.vocabulary);
-    if (repeated != npos) {
-      const std::string word(reading_.word(table_.vocabulary, reading_.length(), repeated));
-      json_.refuse(offsets_[repeated], "found \"" + word + "\" twice in slot " +
+    if (const auto repeated = find_repeated_word(reading_, table_.vocabulary)) {
+      const std::string word(reading_.word(table_.vocabulary, reading_.length(), *repeated));
+      json_.refuse(offsets_[*repeated], "found \"" + word + "\" twice in slot " +
                                            std::to_string(reading_.length() + 1) + ", expected each word once");
     }
     keep_best(reading_, keep_, table_);

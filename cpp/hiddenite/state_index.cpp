@@ -104,8 +104,12 @@ void StateIndex::bound_arcs() {
     arc.up_to_root = round_up(add_up(arc.log_prob, states_[arc.next].up_to_root));
     arc.down_to_root = round_down(add_down(arc.log_prob, down_to_root[arc.next]));
   }
+  up_of_word_.resize(table_.vocabulary.size());
   down_of_word_.resize(table_.vocabulary.size());
-  for (WordId w = 0; w < down_of_word_.size(); ++w) down_of_word_[w] = down_to_root[arcs_[1 + w].next];
+  for (WordId w = 0; w < table_.vocabulary.size(); ++w) {
+    up_of_word_[w] = states_[arcs_[1 + w].next].up_to_root;
+    down_of_word_[w] = down_to_root[arcs_[1 + w].next];
+  }
   for (NodeId s = 0; s < num_contexts; ++s) {
     State& state = states_[s];
     float best = static_cast<float>(LOG_ZERO);

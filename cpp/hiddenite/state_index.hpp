@@ -59,7 +59,7 @@ class StateIndex {
   std::size_t bytes() const { return states_.size() * sizeof(State) + arcs_.size() * sizeof(Arc); }
 
   // The sums of `up` and of `down` from the state after the word alone to the root.
-  float up_of_word(WordId w) const { return states_[arcs_[1 + w].next].up_to_root; }
+  float up_of_word(WordId w) const { return up_of_word_[w]; }
   float down_of_word(WordId w) const { return down_of_word_[w]; }
 
   // The class of a word: words of one length in characters share one, so that
@@ -106,7 +106,7 @@ class StateIndex {
   std::vector<State> states_;  // one more than contexts
   std::vector<Arc> arcs_;
   std::vector<std::uint8_t> word_class_;
-  std::vector<float> down_of_word_;
+  std::vector<float> up_of_word_, down_of_word_;
 };
 
 }  // namespace hiddenite

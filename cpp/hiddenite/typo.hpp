@@ -21,9 +21,9 @@
 //
 // The weight of a pair is that of its best script of at most `distance` events
 // (optimal string alignment: what an event has typed stays). Candidates are all
-// words within that distance, found by walking the vocabulary's trie with a band
-// of the edit-distance matrix, 2 distance + 1 cells a node; only the words found
-// are weighed. A word outside the vocabulary can stand for itself (UnknownWords).
+// words within that distance, found by walking the vocabulary's trie with the
+// bits of edit_bands.hpp; only the words found are weighed. A word outside the
+// vocabulary can stand for itself (UnknownWords).
 #pragma once
 
 #include <array>
@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "channel.hpp"
+#include "edit_bands.hpp"
 #include "encoder.hpp"
 #include "trie.hpp"
 
@@ -81,8 +82,6 @@ struct TypoOptions {
   UnknownWords unknown;
   std::size_t keep = KEEP_ALL;
 };
-
-inline constexpr int MAX_DISTANCE = 8;
 
 class TypoChannel final : public Channel {
  public:

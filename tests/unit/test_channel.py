@@ -1,7 +1,9 @@
 """What all channels share: candidates from Python data, names, limits, refusals."""
 
 import math
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from hiddenite.channel import (
 )
 from hiddenite.errors import HiddeniteError, ModelError, UnknownSymbolError
 from tests.channel_oracle import unigram_model
+from tests.models import without_warnings
 
 VOCABULARY = unigram_model(["the", "toe", "dog", "fog", "a"]).vocabulary
 
@@ -199,6 +202,24 @@ def test_a_channel_outlives_its_model() -> None:
     channel = Typo(unigram_model(["word"]).vocabulary)
     candidates = channel("wrod")
     assert candidates.words(0) == ["wrod", "word"]
+
+
+# The manual
+
+
+def test_the_manuals_examples_run() -> None:
+    manual = (Path(__file__).parents[2] / "docs" / "channels.md").read_text(encoding="utf-8")
+    examples = re.findall(r"^```python\n(.*?)^```$", manual, flags=re.MULTILINE | re.DOTALL)
+    assert len(examples) == 3
+    names: dict[str, Any] = {}
+    with without_warnings():
+        for example in examples:
+            exec(example, names)
+    assert names["channel"].encode("the dog barks") == "843 364 22757"
+    assert names["candidates"].words(1)[:2] == ["the", "dog"]
+    record = re.search(r"^```json\n(.*?)^```$", manual, flags=re.MULTILINE | re.DOTALL)
+    assert record
+    assert Slots(VOCABULARY)(record[1]).words(1) == ["dog", "Rex"]
 
 
 # Noise by line
