@@ -1,16 +1,19 @@
 """Tests of samplers: Pearson's chi-square with a stated rate of false alarms."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 from scipy import stats
+
+Outcome = TypeVar("Outcome", bound=Hashable)
 
 # Of a test that should pass; a suite with a hundred of them alarms falsely once in ten thousand runs.
 FALSE_ALARM = 1e-6
 LEAST_EXPECTED = 5.0  # rarer outcomes are pooled, as the approximation wants
 
 
-def chi_square_p_value(draws: Sequence[Hashable], probs: Mapping[Hashable, float]) -> float:
+def chi_square_p_value(draws: Sequence[Outcome], probs: Mapping[Outcome, float]) -> float:
     """The probability that draws from `probs` look at least as odd as these; 0 for an impossible draw."""
     counts = dict.fromkeys(probs, 0)
     for draw in draws:

@@ -372,7 +372,8 @@ class SumFilter : public FullPosterior::Filter {
       for (std::uint32_t s = position.closure.suffix[e]; s != NONE; s = position.closure.suffix[s]) {
         const Entry& shorter = position.entries[s];
         const auto first = position.arcs.begin() + shorter.first_arc, last = first + shorter.num_arcs;
-        const auto found = std::lower_bound(first, last, k, [](const Arc& arc, std::uint32_t w) { return arc.word < w; });
+        const auto found =
+            std::lower_bound(first, last, k, [](const Arc& arc, std::uint32_t w) { return arc.word < w; });
         if (found != last && found->word == k) {
           sum += weight * value_[static_cast<std::size_t>(found - position.arcs.begin())];
           break;

@@ -2,8 +2,8 @@
 
 A target is a language model times candidates with channel weights. ``method`` picks among exact methods that
 give the same answers at different cost: ``refine`` (refinement of an upper bound), ``paper`` (the same as
-published), ``full`` (dynamic programming over the model's states), ``dominance`` (the same without states that
-provably lose), and ``auto``. See ``cpp/hiddenite/engine.hpp`` for the door to the core.
+published), ``full`` (dynamic programming over the model's states), ``dominance`` (the same without states
+that provably lose), and ``auto``. See ``cpp/hiddenite/engine.hpp`` for the door to the core.
 """
 
 from __future__ import annotations
@@ -417,7 +417,7 @@ def marginals_many(
 
 
 def answer_lines(
-    lm: NgramModel, channel: Channel, text: bytes, query: Query, first_record: int, threads: int = 0
+    lm: NgramModel, channel: Channel, text: bytes, query: Query, *, first_record: int = 0, threads: int = 0
 ) -> list[Decoded | KBest | Samples | Marginals | Failure]:
     """Ask the same of each line of a text, read by the channel within the core."""
     answers = lm.engine.answer_lines(channel.core, text, query.task(), first_record, threads)

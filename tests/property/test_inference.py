@@ -94,6 +94,7 @@ def test_mbr_has_the_least_expected_errors(target: Target, end: bool) -> None:
 
     best = decode(target.model, target.candidates, objective="mbr", end=end)
     assert best.expected_errors == pytest.approx(expected_errors(best.words), abs=ATOL)
+    assert best.expected_errors is not None
     assert best.expected_errors <= min(expected_errors(words) for _, words in paths) + ATOL
 
 
@@ -103,7 +104,7 @@ def test_a_budget_gives_honest_bounds(target: Target, states: int) -> None:
     if not paths:
         return
     for method in ("full", "dominance", "refine", "auto"):
-        found = decode(target.model, target.candidates, method=method, budget=Budget(states=states))  # type: ignore[arg-type]
+        found = decode(target.model, target.candidates, method=method, budget=Budget(states=states))
         certificate = found.certificate
         assert certificate.lower <= paths[0][0] + ATOL
         assert certificate.upper >= paths[0][0] - ATOL

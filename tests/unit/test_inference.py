@@ -72,8 +72,8 @@ def test_impossible_end() -> None:
     candidates = Candidates.from_slots(model.vocabulary, [[("a", 0.0)]])
     for method in ("full", "dominance", "refine", "paper", "auto"):
         with pytest.raises(EmptySupportError):
-            decode(model, candidates, method=method)  # type: ignore[arg-type]
-        assert decode(model, candidates, method=method, end=False).words == ("a",)  # type: ignore[arg-type]
+            decode(model, candidates, method=method)
+        assert decode(model, candidates, method=method, end=False).words == ("a",)
 
 
 def test_bad_requests(lm: NgramModel, keypad: Keypad) -> None:
@@ -98,7 +98,7 @@ def test_budget_returns_the_gap_or_raises(lm: NgramModel, keypad: Keypad) -> Non
     candidates = keypad("843 364 22757 0 843 364 22757 0")
     true = decode(lm, candidates).log_weight
     for method in ("full", "dominance"):
-        partial = decode(lm, candidates, method=method, budget=Budget(states=2))  # type: ignore[arg-type]
+        partial = decode(lm, candidates, method=method, budget=Budget(states=2))
         assert not partial.certificate.exact
         assert partial.certificate.lower <= true <= partial.certificate.upper
         assert partial.certificate.gap > 0
@@ -138,8 +138,8 @@ def test_batches_keep_order_and_report_failures(lm: NgramModel, keypad: Keypad) 
 def test_sampling_does_not_depend_on_threads(lm: NgramModel) -> None:
     records = [Keypad(lm.vocabulary, ambiguity=0.5)("843 364 22757 0")] * 20
     for method in ("full", "refine", "paper"):
-        one = list(sample_many(lm, records, 30, seed=5, method=method, threads=1))  # type: ignore[arg-type]
-        two = list(sample_many(lm, records, 30, seed=5, method=method, threads=2))  # type: ignore[arg-type]
+        one = list(sample_many(lm, records, 30, seed=5, method=method, threads=1))
+        two = list(sample_many(lm, records, 30, seed=5, method=method, threads=2))
         assert one == two
         draws = {r.draws for r in one if isinstance(r, Samples)}
         assert len(draws) > 1  # each record has a stream of its own

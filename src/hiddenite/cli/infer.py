@@ -76,7 +76,9 @@ def _run(source: Source, query: Query, as_text: Callable[[Any], str], exact: boo
         atomic_output(source.output) as out,
     ):
         for text, first_line in line_blocks(reader, BATCH):
-            results = answer_lines(model, channel, text, query, first_line - 1, source.threads)
+            results = answer_lines(
+                model, channel, text, query, first_record=first_line - 1, threads=source.threads
+            )
             for line, result in enumerate(results, first_line):
                 if isinstance(result, Failure):
                     failures += 1
@@ -199,7 +201,8 @@ def sample(
 ) -> None:
     """Draw independent word sequences from the exact posterior of each observation.
 
-    Text: count, log weight and words of each distinct draw, then an empty line. With --json one object a record.
+    Text: count, log weight and words of each distinct draw, then an empty line. With --json one object
+    a record.
     """
     source = Source(lm, channel, input, output, keep, ambiguity, distance, threads, json, quiet)
     query = Query(TaskKind.SAMPLE, method, count=n, seed=_seed(seed, quiet), end=not no_end)
