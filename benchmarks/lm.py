@@ -2,10 +2,11 @@
 
     python benchmarks/lm.py [ROW ...] [--lmplz PATH] [--quick] [--write]
 
-Needs the ``kenlm`` module and, beside the checkout as ``../shared/data`` or where ``HIDDENITE_DATA`` says, the
-Penn Treebank and WikiText-2 texts (``lm/ptb``, ``lm/wikitext-2``: ``train.txt``, ``valid.txt``, ``test.txt``).
-``--lmplz`` or ``LMPLZ`` names KenLM's estimator (docs/benchmarks.md says how to build it); without it the rows
-that compare with its files and its time are left out. ``--write`` puts the rows into RESULTS.md.
+Needs the ``kenlm`` module and, beside the checkout as ``../shared/data`` or where ``HIDDENITE_DATA`` says,
+the Penn Treebank and WikiText-2 texts (``lm/ptb``, ``lm/wikitext-2``: ``train.txt``, ``valid.txt``,
+``test.txt``). ``--lmplz`` or ``LMPLZ`` names KenLM's estimator (docs/benchmarks.md says how to build it);
+without it the rows that compare with its files and its time are left out. ``--write`` puts the rows into
+RESULTS.md.
 
 Times are wall-clock times of single runs, the two programs in turn; the best of the repeats counts.
 """
@@ -126,7 +127,7 @@ def their_model(setup: Setup, corpus: Corpus) -> Path | None:
 
 
 def best_in_turn(repeats: int, *jobs: Callable[[], object]) -> list[float]:
-    """Return the best time of each job in seconds; they run in turn, so that all meet the same disturbances."""
+    """Return the best time of each job in seconds; in turn, so that all meet the same disturbances."""
     best = [math.inf] * len(jobs)
     for _ in range(repeats):
         for i, job in enumerate(jobs):
@@ -271,7 +272,8 @@ def scoring(setup: Setup) -> Row:
         f"at least {worst:.2f} ×",
         worst >= 2.0,
         table(head, lines)
-        + "\nThe same sentences and the same model; `</s>` counts as a token. The ratio is that of one call with all"
+        + "\nThe same sentences and the same model; `</s>` counts as a token. The ratio is that of one call "
+        + "with all"
         "\nsentences; a call for each sentence pays for its arrays and is slower than kenlm's.\n",
     )
 
@@ -318,7 +320,8 @@ def loading(setup: Setup) -> Row:
         f"at most {worst:.2f} ×",
         worst <= 1.0,
         table(("text", "written by", "size", "NgramModel.load", "kenlm.Model", "ratio"), lines)
-        + "\nkenlm builds its default structure (probing). hiddenite sorts levels on a second core while it reads"
+        + "\nkenlm builds its default structure (probing). hiddenite sorts levels on a "
+        + "second core while it reads"
         "\nand computes the max columns.\n",
     )
 
