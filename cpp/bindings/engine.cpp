@@ -47,7 +47,7 @@ void bind_task(nb::module_& m) {
               std::uint64_t refinements, std::uint64_t states, bool ends, Strategy strategy, std::uint64_t batch,
               double target_rate, std::uint64_t rate_window) {
              new (self) Task{kind, method, count, seed, Budget{seconds, refinements, states}, ends, strategy,
-                             SamplerOptions{batch, target_rate, rate_window}};
+                             SamplerOptions{.batch = batch, .target_rate = target_rate, .rate_window = rate_window}};
            },
            "kind"_a, "method"_a, "count"_a, "seed"_a, "seconds"_a, "refinements"_a, "states"_a, "ends"_a,
            "strategy"_a, "batch"_a, "target_rate"_a, "rate_window"_a);

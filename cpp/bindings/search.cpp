@@ -56,6 +56,10 @@ Budget budget_of(double seconds, std::uint64_t refinements, std::uint64_t states
   return {seconds, refinements, states};
 }
 
+SamplerOptions sampler_options(std::uint64_t batch, double target_rate, std::uint64_t rate_window) {
+  return {.batch = batch, .target_rate = target_rate, .rate_window = rate_window};
+}
+
 constexpr double NO_SECONDS = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t NO_LIMIT = std::numeric_limits<std::uint64_t>::max();
 
@@ -215,7 +219,7 @@ void bind_sampler(nb::module_& m) {
               std::uint64_t rate_window, Strategy strategy, bool paper) {
              if (batch == 0) throw nb::value_error("the batch is 0, expected 1 or more");
              new (self) BoundSampler(Problem(table, begin, words, log_weights, ends),
-                                     SamplerOptions{batch, target_rate, rate_window}, strategy, paper, seed);
+                                     sampler_options(batch, target_rate, rate_window), strategy, paper, seed);
            },
            nb::keep_alive<1, 2>(), "table"_a, "begin"_a, "words"_a, "log_weights"_a, "ends"_a = true, "seed"_a = 0,
            "batch"_a = SamplerOptions().batch, "target_rate"_a = SamplerOptions().target_rate,

@@ -37,6 +37,7 @@ namespace {
 // average, and gives it so many refinements before it walks the states.
 constexpr std::size_t FEW_WORDS = 64;
 constexpr std::uint64_t TRIAL_REFINEMENTS = 100;
+constexpr std::uint64_t TRIALS_PER_DRAW = 4, TRIAL_DRAWS = 1000;  // of AUTO's sampling by rejection
 
 // One task on one record; the answer is filled in by the function of its kind.
 class Solver {
@@ -89,17 +90,27 @@ class Solver {
       case Method::DOMINANCE: return walker().decode(candidates_, true, task_.budget);
       case Method::AUTO: break;
     }
-    // Refining wins by far where it wins, and is stopped early where it does not.
-    Budget trial = task_.budget;
-    trial.refinements = std::min(trial.refinements, TRIAL_REFINEMENTS);
-    const Decoded tried = decode_refine(engine_.table(), candidates_, trial, task_.strategy);
+    const Decoded tried = decode_refine(engine_.table(), candidates_, trial_budget(), task_.strategy);
     return tried.certificate.exact ? tried : walker().decode(candidates_, true, task_.budget);
   }
 
+  // Refining wins by far where it wins, and is stopped early where it does not.
+  Budget trial_budget() const {
+    Budget budget = task_.budget;
+    budget.refinements = std::min(budget.refinements, TRIAL_REFINEMENTS);
+    return budget;
+  }
+
   void kbest() {
-    const Method method = chosen_method();
+    Method method = chosen_method();
     KBest best;
-    if (method == Method::REFINE || method == Method::AUTO) {
+    if (method == Method::AUTO) {
+      best = kbest_refine(engine_.table(), candidates_, task_.count, trial_budget(), task_.strategy);
+      if (!best.certificate.exact) method = Method::DOMINANCE;
+    }
+    if (method == Method::AUTO) {
+      // Refining was enough.
+    } else if (method == Method::REFINE) {
       best = kbest_refine(engine_.table(), candidates_, task_.count, task_.budget, task_.strategy);
     } else if (method == Method::PAPER) {
       throw ModelError("the method paper gives the best sequence only; use refine for the k best");
@@ -130,8 +141,15 @@ class Solver {
 
   void sample() {
     const Method method = chosen_method();
-    if (method == Method::REFINE || method == Method::PAPER || method == Method::AUTO) {
-      return sample_by_rejection(method == Method::PAPER);
+    if (method == Method::REFINE || method == Method::PAPER) {
+      return add_sampled(sample_by_rejection(method == Method::PAPER, task_.sampler), method);
+    }
+    if (method == Method::AUTO) {
+      // Giving up depends on how many trials failed, not on what was drawn: the draws stay fair either way.
+      SamplerOptions trial = task_.sampler;
+      trial.max_trials = TRIALS_PER_DRAW * task_.count + TRIAL_DRAWS;
+      const Sampled sampled = sample_by_rejection(false, trial);
+      if (sampled.complete) return add_sampled(sampled, Method::REFINE);
     }
     FullPosterior full = posterior();
     Random random(task_.seed, stream_);
@@ -143,19 +161,20 @@ class Solver {
     answer_.trials = task_.count;
   }
 
-  void sample_by_rejection(bool as_published) {
+  Sampled sample_by_rejection(bool as_published, const SamplerOptions& options) const {
     const Random random(task_.seed, stream_);
     const NgramTable& table = engine_.table();
-    const Sampled sampled =
-        as_published ? sample_paper(table, candidates_, task_.count, random, task_.sampler, task_.budget)
-                     : sample_refine(table, candidates_, task_.count, random, task_.sampler, task_.budget,
-                                     task_.strategy);
+    if (as_published) return sample_paper(table, candidates_, task_.count, random, options, task_.budget);
+    return sample_refine(table, candidates_, task_.count, random, options, task_.budget, task_.strategy);
+  }
+
+  void add_sampled(const Sampled& sampled, Method method) {
     for (const auto& path : sampled.paths) add_draw(path);
     answer_.trials = sampled.trials;
     answer_.log_partition = sampled.log_partition;
     answer_.log_partition_error = sampled.log_partition_error;
     answer_.certificate.exact = sampled.complete;
-    answer_.certificate.method = as_published ? Method::PAPER : Method::REFINE;
+    answer_.certificate.method = method;
     answer_.certificate.refinements = sampled.refinements;
     answer_.certificate.states = sampled.states;
   }

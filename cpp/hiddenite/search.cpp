@@ -279,7 +279,7 @@ WordPath draw_candidates(const Candidates& candidates, const WordPath& words, Ra
 Sampled Sampler::run(std::size_t count, const Budget& budget) {
   const Clock clock(budget);
   Sampled sampled;
-  while (sampled.paths.size() < count && !clock.is_over()) {
+  while (sampled.paths.size() < count && sampled.trials < options_.max_trials && !clock.is_over()) {
     if (refinements_ >= budget.refinements || q_->num_states() >= budget.states) fix();
     const SampleStep batch = step();
     for (std::size_t b = 0; b < batch.trials.size() && sampled.paths.size() < count; ++b) {

@@ -1,0 +1,101 @@
+"""The laws of a relaxation, under any sequence of tighten.
+
+q >= p on every path, tight means q = p, q never rises, its best path bounds the optimum, its total bounds Z.
+"""
+
+import itertools
+import math
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from hiddenite._core import Relaxation, Strategy
+from tests.enumeration import ATOL, Target, log_sum, targets
+
+KINDS = [(Strategy.ALL_BY_ONE, False), (Strategy.FULL_CONTEXT, False), (Strategy.CULPRIT, False)]
+KINDS += [(Strategy.ALL_BY_ONE, True)]  # as published
+NAMES = ["all", "full", "culprit", "paper"]
+
+# Sums of the same terms in another order.
+ROUNDING = 1e-9
+
+
+def places(target: Target) -> list[list[int]]:
+    """All paths, as places in the slots' distinct words."""
+    sizes = []
+    for i in range(len(target.slots)):
+        first, last = map(int, target.candidates.begin[i : i + 2])
+        ids = target.candidates.word_ids[first:last].tolist()
+        weights = target.candidates.log_weights[first:last].tolist()
+        sizes.append(len({w for w, weight in zip(ids, weights, strict=True) if weight > -math.inf}))
+    return [list(path) for path in itertools.product(*map(range, sizes))]
+
+
+def relaxation(target: Target, kind: tuple[Strategy, bool], end: bool, total: bool) -> Relaxation:
+    c = target.candidates
+    strategy, paper = kind
+    return Relaxation(
+        target.model.engine.table, c.begin, c.word_ids, c.log_weights, end, total, strategy, paper, 1
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=NAMES)
+@given(target=targets(), end=st.booleans(), data=st.data())
+def test_laws(kind: tuple[Strategy, bool], target: Target, end: bool, data: st.DataObject) -> None:
+    assume(target.slots)
+    assume(all(any(weight > -math.inf for _, weight in slot) for slot in target.slots))
+    paths = places(target)
+    true = target.paths(end)
+    q = relaxation(target, kind, end, total=False)
+    before = {tuple(path): math.inf for path in paths}
+    for _ in range(data.draw(st.integers(1, 6), label="steps")):
+        scores = {tuple(path): q.score(path) for path in paths}
+        for path, trial in scores.items():
+            assert trial.log_q >= trial.log_p - ROUNDING
+            assert trial.log_q <= before[path] + ROUNDING
+            if trial.is_tight:
+                assert trial.log_q == trial.log_p
+        best = max(trial.log_q for trial in scores.values())
+        if best > -math.inf:
+            assert q.best().log_q == pytest.approx(best, abs=ROUNDING)
+        if true:
+            assert best >= true[0][0] - ATOL
+        if q.is_exact:
+            assert all(trial.is_tight for trial in scores.values())
+        before = {path: trial.log_q for path, trial in scores.items()}
+        q.tighten(data.draw(st.sampled_from(paths), label="path"))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=NAMES)
+@given(target=targets(), end=st.booleans())
+def test_tightening_the_best_path_ends_at_the_optimum(
+    kind: tuple[Strategy, bool], target: Target, end: bool
+) -> None:
+    true = target.paths(end)
+    assume(true)
+    assume(target.slots)
+    q = relaxation(target, kind, end, total=False)
+    for _ in range(2000):
+        trial = q.best()
+        if trial.is_tight:
+            break
+        q.tighten(trial.path)
+    assert trial.is_tight
+    assert trial.log_p == pytest.approx(true[0][0], abs=ATOL)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=NAMES)
+@given(target=targets(), end=st.booleans())
+def test_the_total_bounds_the_partition(kind: tuple[Strategy, bool], target: Target, end: bool) -> None:
+    true = target.paths(end)
+    assume(true)
+    assume(target.slots)
+    log_partition = log_sum([log_weight for log_weight, _ in true])
+    q = relaxation(target, kind, end, total=True)
+    last = math.inf
+    for _ in range(5):
+        assert q.log_total >= log_partition - ATOL
+        assert q.log_total <= last + ROUNDING
+        last = q.log_total
+        q.tighten(q.draw().path)
