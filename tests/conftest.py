@@ -12,8 +12,11 @@ import numpy as np
 import pytest
 
 # No deadline: a loaded machine is not a bug. `thorough` is for the evening, e.g. before a release.
-hypothesis.settings.register_profile("quick", deadline=None, max_examples=100, print_blob=True)
-hypothesis.settings.register_profile("thorough", deadline=None, max_examples=5000, print_blob=True)
+patient = hypothesis.settings(
+    deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow], print_blob=True
+)
+hypothesis.settings.register_profile("quick", patient, max_examples=100)
+hypothesis.settings.register_profile("thorough", patient, max_examples=5000)
 hypothesis.settings.load_profile("quick")
 
 

@@ -1,7 +1,6 @@
 #include "score.hpp"
 
 #include <array>
-#include <bit>
 
 #include "error.hpp"
 #include "parallel.hpp"
@@ -9,32 +8,23 @@
 
 // A step from one context to the next is a handful of loads that depend on one
 // another and miss the cache, so a processor that scores one sentence waits
-// most of the time. Here one thread scores many sentences in lanes, side by
-// side, and in each round does one thing for all lanes in a loop whose
-// iterations are independent: their misses overlap. The loops choose by masks,
-// because a branch that depends on a word is mispredicted half of the time.
+// most of the time. Here a thread scores many sentences in lanes, side by side.
+// A round does one thing after the other for all lanes, in loops of fixed length
+// without branches: the misses of different lanes overlap, and no branch that
+// depends on a word can be mispredicted.
 
 namespace hiddenite {
 
 namespace {
 
-constexpr std::size_t NUM_LANES = 64;
-constexpr std::size_t LINES_PER_PIECE = 16 * NUM_LANES;
-
-// All ones for true.
-template <class T>
-T mask_of(bool condition) {
-  return T{0} - T{condition};
-}
-NodeId choose(NodeId mask, NodeId yes, NodeId no) { return no ^ ((no ^ yes) & mask); }
-double keep(bool condition, double x) {
-  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & mask_of<std::uint64_t>(condition));
-}
+constexpr std::size_t NUM_LANES = 32;
+constexpr std::size_t LINES_PER_PIECE = 32 * NUM_LANES;
+constexpr std::size_t FEW_SENTENCES = NUM_LANES / 4;  // not worth the lanes
 
 // The sentences of some lines.
 class Sentences {
  public:
-  Sentences(const NgramTable& table, const std::string& name) : vocabulary_(table.vocabulary), name_(name) {}
+  Sentences(const Vocabulary& vocabulary, const std::string& name) : vocabulary_(vocabulary), name_(name) {}
 
   void add(std::string_view line, std::uint64_t line_number, std::uint32_t& tokens, std::uint32_t& oov) {
     if (line_number == 1) line = without_bom(line);
@@ -67,126 +57,125 @@ class Sentences {
   std::vector<std::size_t> begin_{0};
 };
 
-// Adds the same numbers in the same order as NgramTable::step.
+struct Score {
+  double log_prob = 0.0, log_prob_known = 0.0;
+};
+
+Score score_sentence(const NgramTable& table, const WordId* word) {
+  Score score;
+  for (NodeId state = table.start();; ++word) {
+    const double term = table.step(state, *word);
+    score.log_prob += term;
+    if (*word != UNKNOWN) score.log_prob_known += term;
+    if (*word == SENTENCE_END) return score;
+  }
+}
+
+// Adds the same numbers in the same order as score_sentence.
 class LaneScorer {
  public:
-  LaneScorer(const NgramTable& table, const Sentences& sentences, double* log_prob, double* log_prob_known)
-      : table_(table), sentences_(sentences), log_prob_(log_prob), log_prob_known_(log_prob_known) {}
+  LaneScorer(const NgramTable& table, const Sentences& sentences) : table_(table), sentences_(sentences) {}
 
-  void run() {
-    while (num_lanes_ < NUM_LANES && begin_sentence(num_lanes_)) ++num_lanes_;
-    while (num_lanes_ > 0) {
+  // Calls result(sentence, score) for each sentence.
+  template <class Result>
+  void run(Result result) {
+    for (std::size_t i = 0; i < NUM_LANES; ++i) begin_sentence(i);
+    std::size_t left = sentences_.size();
+    while (left > 0) {
       open_ranges();
       search_ranges();
-      look_up();
-      advance();
+      if (!advance()) continue;
+      for (std::size_t i = 0; i < NUM_LANES; ++i) {
+        if (!ended_[i]) continue;
+        if (sentence_[i] < sentences_.size()) {
+          result(sentence_[i], Score{log_prob_[i], log_prob_known_[i]});
+          --left;
+        }
+        begin_sentence(i);
+      }
     }
   }
 
  private:
-  struct Lane {
-    std::size_t sentence;
-    const WordId* next;   // the word to predict
-    double log_weight;    // of the back-offs since the last word
-    double log_prob, log_prob_known;
-    NodeId state;
-    WordId word;          // *next
-    NodeId arc;           // where the children of state that may be the word begin,
-    NodeId num_arcs;      // and how many they are
-    NodeId node;          // the arc if it is the word's, else state
-    bool found;
-  };
-
-  bool begin_sentence(std::size_t i) {
-    if (next_sentence_ == sentences_.size()) return false;
-    lanes_[i] = Lane{};
-    lanes_[i].sentence = next_sentence_;
-    lanes_[i].next = sentences_.words(next_sentence_++);
-    lanes_[i].state = table_.start();
-    return true;
+  // Without a sentence, the lane predicts </s> from nothing, again and again.
+  void begin_sentence(std::size_t i) {
+    static constexpr WordId nothing = SENTENCE_END;
+    const bool idle = next_sentence_ == sentences_.size();
+    sentence_[i] = next_sentence_;
+    next_[i] = idle ? &nothing : sentences_.words(next_sentence_);
+    state_[i] = idle ? ROOT : table_.start();
+    log_weight_[i] = log_prob_[i] = log_prob_known_[i] = 0.0;
+    next_sentence_ += !idle;
   }
 
-  // All children of the state; of the root, the one child of the word.
+  // The children of the state; of the root, the one child of the word. Without
+  // children the range is the root itself, which has no word.
   void open_ranges() {
     const NodeId* const first_child = table_.first_child.data();
-    num_wide_ = 0;
-    for (std::size_t i = 0; i < num_lanes_; ++i) {
-      Lane& lane = lanes_[i];
-      const NodeId begin = first_child[lane.state], end = first_child[lane.state + 1];
-      const auto root = mask_of<NodeId>(lane.state == ROOT);
-      lane.word = *lane.next;
-      lane.arc = begin + (lane.word & root);
-      lane.num_arcs = choose(root, 1, end - begin);
-      wide_[num_wide_] = static_cast<std::uint32_t>(i);
-      num_wide_ += lane.num_arcs > 1;
+    widest_ = 0;
+    for (std::size_t i = 0; i < NUM_LANES; ++i) {
+      const NodeId state = state_[i];
+      const NodeId begin = first_child[state], end = first_child[state + 1];
+      word_[i] = *next_[i];
+      num_arcs_[i] = state == ROOT ? 1 : end - begin;
+      arc_[i] = num_arcs_[i] == 0 ? ROOT : begin + (state == ROOT ? word_[i] : 0);
+      widest_ = std::max(widest_, num_arcs_[i]);
     }
   }
 
-  // Halves all ranges until each holds at most one arc.
+  // Halves all ranges until none holds more than one arc: the last whose word
+  // is not above the wanted one, if there is such an arc.
   void search_ranges() {
     const WordId* const word = table_.word.data();
-    while (num_wide_ > 0) {
-      std::size_t still_wide = 0;
-      for (std::size_t k = 0; k < num_wide_; ++k) {
-        Lane& lane = lanes_[wide_[k]];
-        const NodeId half = lane.num_arcs / 2;
-        lane.arc += half & mask_of<NodeId>(word[lane.arc + half] <= lane.word);
-        lane.num_arcs -= half;
-        wide_[still_wide] = wide_[k];
-        still_wide += lane.num_arcs > 1;
+    for (; widest_ > 1; widest_ -= widest_ / 2) {
+      for (std::size_t i = 0; i < NUM_LANES; ++i) {
+        const NodeId half = num_arcs_[i] / 2;
+        const NodeId arc = arc_[i];
+        arc_[i] = word[arc + half] <= word_[i] ? arc + half : arc;
+        num_arcs_[i] -= half;
       }
-      num_wide_ = still_wide;
     }
   }
 
-  void look_up() {
-    const WordId* const word = table_.word.data();
-    for (std::size_t i = 0; i < num_lanes_; ++i) {
-      Lane& lane = lanes_[i];
-      const NodeId arc = choose(mask_of<NodeId>(lane.num_arcs != 0), lane.arc, ROOT);  // the root has no word
-      lane.found = word[arc] == lane.word;
-      lane.node = choose(mask_of<NodeId>(lane.found), arc, lane.state);
-      __builtin_prefetch(weights_[lane.found] + lane.node);
-      __builtin_prefetch(table_.suffix.data() + lane.node);
-    }
-  }
-
-  // Past the word if it was found, to the shorter context if not.
-  void advance() {
-    const NodeId* const suffix = table_.suffix.data();
+  // Past the word if its arc was found, to the shorter context if not. Returns
+  // whether a sentence has ended.
+  bool advance() {
+    const float* const weights[2] = {table_.log_backoff.data(), table_.log_prob.data()};
     const NodeId num_contexts = table_.num_contexts();
-    for (std::size_t i = 0; i < num_lanes_; ++i) {
-      Lane& lane = lanes_[i];
-      const double log_weight = lane.log_weight + weights_[lane.found][lane.node];
-      lane.log_weight = keep(!lane.found, log_weight);
-      lane.log_prob += keep(lane.found, log_weight);
-      lane.log_prob_known += keep(lane.found & (lane.word != UNKNOWN), log_weight);
-      const auto stays = mask_of<NodeId>(lane.found & (lane.node < num_contexts));
-      lane.state = choose(stays, lane.node, suffix[lane.node & ~stays]);
-      lane.next += lane.found;
-      if (lane.found & (lane.word == SENTENCE_END)) i -= end_sentence(i);
+    std::uint32_t any_ended = 0;
+    for (std::size_t i = 0; i < NUM_LANES; ++i) {
+      const NodeId arc = arc_[i];
+      const WordId word = word_[i];
+      const bool found = table_.word[arc] == word;
+      const NodeId node = found ? arc : state_[i];
+      const double log_weight = log_weight_[i] + weights[found][node];
+      log_weight_[i] = found ? 0.0 : log_weight;
+      log_prob_[i] += found ? log_weight : 0.0;
+      log_prob_known_[i] += found && word != UNKNOWN ? log_weight : 0.0;
+      const NodeId suffix = table_.suffix[node];
+      state_[i] = found && arc < num_contexts ? arc : suffix;
+      next_[i] += found;
+      ended_[i] = found && word == SENTENCE_END;
+      any_ended |= ended_[i];
     }
+    return any_ended != 0;
   }
 
-  // Stores lane i's result and gives it the next sentence. Without one the last
-  // lane takes its place, to be advanced there: true.
-  bool end_sentence(std::size_t i) {
-    const Lane& lane = lanes_[i];
-    log_prob_[lane.sentence] = lane.log_prob;
-    log_prob_known_[lane.sentence] = lane.log_prob_known;
-    if (begin_sentence(i)) return false;
-    lanes_[i] = lanes_[--num_lanes_];
-    return true;
-  }
+  template <class T>
+  using PerLane = std::array<T, NUM_LANES>;
 
   const NgramTable& table_;
   const Sentences& sentences_;
-  double* log_prob_;
-  double* log_prob_known_;
-  const std::array<const float*, 2> weights_{table_.log_backoff.data(), table_.log_prob.data()};  // [found]
-  std::array<Lane, NUM_LANES> lanes_;
-  std::array<std::uint32_t, NUM_LANES> wide_;  // lanes with more than one arc to choose from
-  std::size_t num_lanes_ = 0, num_wide_ = 0, next_sentence_ = 0;
+  std::size_t next_sentence_ = 0;
+  PerLane<std::size_t> sentence_;
+  PerLane<const WordId*> next_;           // the word to predict
+  PerLane<NodeId> state_;
+  PerLane<double> log_weight_;            // of the back-offs since the last word
+  PerLane<double> log_prob_, log_prob_known_;
+  PerLane<WordId> word_;                  // *next_
+  PerLane<NodeId> arc_, num_arcs_;        // the range in which it may be
+  PerLane<std::uint32_t> ended_;
+  NodeId widest_ = 0;
 };
 
 }  // namespace
@@ -203,11 +192,19 @@ SentenceScores score_text(const NgramTable& table, std::string_view text, int th
   parallel_for(pieces, threads, [&](std::size_t piece, int) {
     const std::size_t begin = piece * LINES_PER_PIECE;
     const std::size_t end = std::min(lines.size(), begin + LINES_PER_PIECE);
-    Sentences sentences(table, name);
+    Sentences sentences(table.vocabulary, name);
     for (std::size_t i = begin; i < end; ++i) {
       sentences.add(lines[i], first_line + i, scores.tokens[i], scores.oov[i]);
     }
-    LaneScorer(table, sentences, scores.log_prob.data() + begin, scores.log_prob_known.data() + begin).run();
+    const auto store = [&](std::size_t i, const Score& score) {
+      scores.log_prob[begin + i] = score.log_prob;
+      scores.log_prob_known[begin + i] = score.log_prob_known;
+    };
+    if (sentences.size() <= FEW_SENTENCES) {
+      for (std::size_t i = 0; i < sentences.size(); ++i) store(i, score_sentence(table, sentences.words(i)));
+    } else {
+      LaneScorer(table, sentences).run(store);
+    }
   });
   return scores;
 }

@@ -72,3 +72,15 @@ def test_a_weight_above_one_lifts_the_bound() -> None:
                             ("a",): (-1.0, 1.0), ("b",): (-2.0, 0.0), (BOS, "a"): (-0.5, None)}))  # fmt: skip
     assert model.max_log_prob("b") == pytest.approx(-1 * LN_10, rel=2**-22)
     assert model.max_log_prob("b", ["<s>"]) == pytest.approx(-2 * LN_10, rel=2**-22)
+
+
+def test_a_bound_adds_up_in_the_order_of_the_value() -> None:
+    # The two weights together move the last digit of p(b), one alone does not: (x + x) + p > x + (x + p).
+    tiny = 1e-14 / LN_10
+    model = load(arpa_text({("<unk>",): (-3.0, None), ("<s>",): (-99.0, 0.0), ("</s>",): (-1.0, None),
+                            ("a",): (-1.0, tiny), ("b",): (-98.5, None), ("a", "a"): (-0.5, tiny),
+                            ("a", "a", "a"): (-0.5, None)}))  # fmt: skip
+    p = model.log_prob("b")
+    assert model.log_prob("b", ["a"]) == p
+    assert model.log_prob("b", ["a", "a"]) > p
+    assert model.max_log_prob("b", ["a", "a"]) >= model.log_prob("b", ["a", "a"])
