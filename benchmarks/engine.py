@@ -1,4 +1,4 @@
-"""The exact engine's promises, measured: every row of the issue's table of what must be shown.
+"""The exact engine's promises, measured.
 
     python benchmarks/engine.py [ROW ...] [--quick] [--write]
 

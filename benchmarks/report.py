@@ -15,7 +15,7 @@ RESULTS = Path(__file__).resolve().parent / "RESULTS.md"
 
 @dataclass(frozen=True)
 class Row:
-    """One line of an issue's table of what must be shown, with the measurements behind it."""
+    """One promise and its bar, with the measurements behind it."""
 
     what: str
     bar: str
