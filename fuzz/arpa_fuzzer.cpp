@@ -107,11 +107,11 @@ void check_bounds(const NgramTable& t) {
 
 // -------------------------------------------------------------------- scoring
 
-// Sentences of the first words in a few orders, and one with an unknown word.
+// Sentences of the first words in many orders, and one with an unknown word: enough to be scored side by side.
 std::string sentences(const NgramTable& t) {
   std::string text = "\nno-such-word ";
   const WordId words = std::min<WordId>(t.vocabulary.size(), 16);
-  for (WordId step = 1; step <= 3; ++step) {
+  for (WordId step = 1; step <= 12; ++step) {
     for (WordId i = 0; i < words; ++i) {
       const WordId w = i * step % words;
       if (w == SENTENCE_BEGIN || w == SENTENCE_END) continue;

@@ -131,7 +131,8 @@ class LaneScorer {
       for (std::size_t i = 0; i < NUM_LANES; ++i) {
         const NodeId half = num_arcs_[i] / 2;
         const NodeId arc = arc_[i];
-        arc_[i] = word[arc + half] <= word_[i] ? arc + half : arc;
+        const auto upper = NodeId{0} - NodeId{word[arc + half] <= word_[i]};  // all ones if in the upper half
+        arc_[i] = arc + (half & upper);
         num_arcs_[i] -= half;
       }
     }

@@ -205,10 +205,11 @@ def sentence_chunks(sentences: Iterable[Sentence]) -> Iterator[bytes]:
 
 def sentence_text(sentences: Iterable[Sentence]) -> bytes:
     """Return sentences as UTF-8 text, one a line; a list of strings goes the short way."""
-    if isinstance(sentences, list) and all(isinstance(sentence, str) for sentence in sentences):
-        text = "\n".join(sentences)
-        if text.count("\n") == len(sentences) - 1:
-            return _encode([text])
+    if isinstance(sentences, list):
+        with contextlib.suppress(TypeError):  # sequences of words
+            text = "\n".join(sentences)
+            if text.count("\n") == len(sentences) - 1:
+                return _encode([text])
     return b"".join(sentence_chunks(sentences))
 
 

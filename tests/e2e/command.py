@@ -1,6 +1,7 @@
 """The installed command, run as a user runs it: in a process of its own, without a terminal."""
 
 import os
+import signal
 import subprocess
 import sysconfig
 from collections.abc import Sequence
@@ -62,4 +63,10 @@ def start(directory: Path, arguments: Sequence[str | Path]) -> subprocess.Popen[
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=_heed_interrupts,  # noqa: PLW1509  (no threads here)
     )
+
+
+def _heed_interrupts() -> None:
+    """Undo what a shell does to jobs in the background, and a test run may be one: ignore SIGINT."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
