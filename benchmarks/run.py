@@ -1,25 +1,33 @@
-"""Runs the benchmarks, one script after the other: ``python benchmarks/run.py [OPTION ...]``.
+"""Runs the benchmarks, one script after the other: ``python benchmarks/run.py [--quick] [--write]``.
 
-Options go to every script; ``--write`` puts the figures into RESULTS.md, ``--quick`` only sees that all runs.
+``--write`` puts the figures into RESULTS.md, ``--quick`` only sees that everything runs. What a script needs
+is said at its head; a script that cannot run says so, and the others go on.
 """
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 from pathlib import Path
 
-SCRIPTS = ("lm.py",)
+SCRIPTS = ("lm.py", "engine.py")
 
 
 def main() -> None:
     """Run all scripts, and fail if one does."""
-    folder = Path(__file__).resolve().parent
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    options = [f"--{name}" for name, given in vars(arguments).items() if given]
     failed = []
     for script in SCRIPTS:
         print(f"== {script}", flush=True)
-        done = subprocess.run([sys.executable, str(folder / script), *sys.argv[1:]], check=False)
-        if done.returncode != 0:
+        path = Path(__file__).resolve().with_name(script)
+        if subprocess.run([sys.executable, str(path), *options], check=False).returncode != 0:
             failed.append(script)
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")

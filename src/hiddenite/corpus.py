@@ -207,9 +207,8 @@ def sentence_text(sentences: Iterable[Sentence]) -> bytes:
     """Return sentences as UTF-8 text, one a line; a list of strings goes the short way."""
     if isinstance(sentences, list):
         with contextlib.suppress(TypeError):  # sequences of words
-            text = "\n".join(sentences)
-            if text.count("\n") == len(sentences) - 1:
-                return _encode([text])
+            if sentences and "\n" not in "".join(sentences):
+                return _encode(sentences)
     return b"".join(sentence_chunks(sentences))
 
 
