@@ -2,7 +2,7 @@
 #
 #   demo         install for use and run the demonstration
 #   test         install for development and run all quick tests, static checks included
-#   statistical  the slow tests of the samplers
+#   statistical  the tests of the samplers with many seeds, and those too slow for `test`
 #   lint         the static checks alone
 #   sanitize     the tests on a build with AddressSanitizer and UndefinedBehaviorSanitizer
 #   build, stub  compile after an edit; write the type stub of the compiled module anew
@@ -15,6 +15,7 @@ PYTHON ?= python3
 WERROR ?= ON
 JOBS ?= 2
 ARGS ?=
+SEEDS ?= 1 2 3 4 5 6 7 8 9 10
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -36,7 +37,10 @@ test: $(VENV)/.stamp-dev
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
 statistical: $(VENV)/.stamp-dev
-	$(BIN)/python -m pytest -n $(JOBS) -m statistical $(ARGS)
+	for seed in $(SEEDS); do \
+	  $(BIN)/python -m pytest -q -n $(JOBS) -m "statistical or not statistical" --seed $$seed tests/statistical $(ARGS) \
+	    || exit 1; \
+	done
 
 lint: $(VENV)/.stamp-dev
 	$(BIN)/python -m pytest -n $(JOBS) tests/unit/test_codebase.py $(ARGS)

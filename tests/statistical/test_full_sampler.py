@@ -46,10 +46,10 @@ def test_draws_follow_the_posterior(rng: np.random.Generator, scale: float) -> N
 
 
 def test_a_wrong_posterior_is_found_out(rng: np.random.Generator) -> None:
-    """The sabotaged twin: the same draws against a channel weight that is off by a tenth."""
+    """The sabotaged twin: the same draws against a channel weight that is off by a third."""
     model, candidates, posterior = make_target(rng, 3.0)
     draws = list(sample(model, candidates, NUM_DRAWS, seed=int(rng.integers(2**32)), method="full"))
-    wrong = {path: prob * (1.1 if path[0] == "w0" else 1.0) for path, prob in posterior.items()}
+    wrong = {path: prob * (1.33 if path[0] == "w0" else 1.0) for path, prob in posterior.items()}
     total = sum(wrong.values())
     p_value = chi_square_p_value(
         [d[0] == "w0" for d in draws],
