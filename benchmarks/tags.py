@@ -2,8 +2,10 @@
 
 Trained on nine tenths of the WSJ sample, messages from the rest. A word's emission is
 (c(w, t) + d) / (c(t) + d V), so that all 45 tags are candidates everywhere: the dense case that refinement is
-for; d = 0.001 tags the held-out tenth best (93.1 % at order 5; 0.1 gives 90.6 %). Unknown words have all tags
-with flat weights. ``SEEN`` leaves a known word only the tags it was seen with.
+for; at order 5, d = 0.001 tags 95.3 % of the held-out tenth right, 0.1 only 92.5 %. An unknown word is taken
+for its longest ending of at most five letters among the rare training words of the same capitalisation, much
+as taggers do (Brants 2000, section 2.3): the formula is the same, with c(ending, t) for c(w, t).
+``SEEN`` leaves a known word only the tags it was seen with.
 """
 
 from __future__ import annotations
@@ -21,7 +23,10 @@ from hiddenite.errors import HiddeniteWarning
 from hiddenite.ngram import NgramModel
 
 Tagged = list[tuple[str, str]]
+Ending = tuple[bool, str]  # is the word capitalised, its last letters
 SMOOTHING = 0.001
+RARE = 10  # occurrences at most
+LONGEST_ENDING = 5
 
 
 class TagSet(enum.Enum):
@@ -55,6 +60,24 @@ def tag_model(order: int) -> Path:
     return path
 
 
+def _endings(word: str) -> list[Ending]:
+    """Return the endings of a word, longest first; the empty one last."""
+    longest = min(LONGEST_ENDING, len(word))
+    return [(word[:1].isupper(), word[len(word) - n :]) for n in range(longest, -1, -1)]
+
+
+def _count_endings(pairs: Counter[tuple[str, str]]) -> dict[Ending, Counter[str]]:
+    """Count the tags of the endings of rare words."""
+    words: Counter[str] = Counter()
+    for (word, _), count in pairs.items():
+        words[word] += count
+    counts: dict[Ending, Counter[str]] = {}
+    for (word, tag), count in pairs.items():
+        for ending in _endings(word) if words[word] <= RARE else ():
+            counts.setdefault(ending, Counter())[tag] += count
+    return counts
+
+
 def tag_records(count: int, candidates: TagSet, shortest: int = 15, longest: int = 31) -> list[str]:
     """Return held-out sentences as JSON records of slots."""
     train, test = split_corpus()
@@ -63,14 +86,17 @@ def tag_records(count: int, candidates: TagSet, shortest: int = 15, longest: int
     seen_tags: dict[str, list[str]] = {}
     for word, tag in pairs:
         seen_tags.setdefault(word, []).append(tag)
+    endings = _count_endings(pairs)
 
     def slot(word: str) -> list[tuple[str, float]]:
-        if word not in seen_tags:
-            return [(tag, 0.0) for tag in tags]
-        if candidates is TagSet.SEEN:
+        if candidates is TagSet.SEEN and word in seen_tags:
             return [(tag, math.log(pairs[word, tag] / tags[tag])) for tag in seen_tags[word]]
+        if word in seen_tags:
+            counts = Counter({t: pairs[word, t] for t in seen_tags[word]})
+        else:
+            counts = next(endings[e] for e in _endings(word) if e in endings)
         total = SMOOTHING * len(seen_tags)
-        return [(t, math.log((pairs[word, t] + SMOOTHING) / (tags[t] + total))) for t in tags]
+        return [(t, math.log((counts[t] + SMOOTHING) / (tags[t] + total))) for t in tags]
 
     chosen = [s for s in test if shortest <= len(s) <= longest][:count]
     return [json.dumps({"slots": [slot(word) for word, _ in s]}) for s in chosen]

@@ -15,17 +15,19 @@ void BestPaths::refresh() {
   for (auto id = static_cast<StateId>(nodes_.size()); id < automaton_.num_states(); ++id) {
     const ContextAutomaton::State& state = automaton_.state(id);
     last = std::max(last, state.position);
-    nodes_.push_back({state.coarser == id ? -LOG_ZERO : nodes_[state.coarser].value, 0, NO_EDGE, 0, 0, {}});
+    nodes_.push_back({state.coarser == id ? -LOG_ZERO : nodes_[state.coarser].value});
   }
   std::fill(changed_.begin(), changed_.begin() + last, now_);
 }
 
 // ---------------------------------------------------------------- edges
 
-const BestPaths::Entry* BestPaths::List::at(std::uint32_t j) {
-  if (j >= entries.size()) return nullptr;
-  for (; num_sorted <= j; ++num_sorted) std::pop_heap(entries.begin(), entries.end() - num_sorted);
-  return &entries[entries.size() - 1 - j];
+const BestPaths::Entry* BestPaths::entry_at(List& list, std::uint32_t j) {
+  if (j >= list.size) return nullptr;
+  Entry* const first = entries_.data() + list.first;
+  Entry* const last = first + list.size;
+  for (; list.num_sorted <= j; ++list.num_sorted) std::pop_heap(first, last - list.num_sorted);
+  return last - 1 - j;
 }
 
 // `bounds`: maxima over all longer contexts, not the context's own probabilities.
@@ -38,12 +40,13 @@ std::uint32_t BestPaths::list_of(std::size_t position, NodeId node, bool bounds)
   const NgramTable& table = automaton_.table();
   const Layer& layer = automaton_.layers()[position];
   const float* const log_probs = (bounds ? table.log_max_prob : table.log_prob).data();
-  List& list = lists_.emplace_back();
+  const auto first = static_cast<std::uint32_t>(entries_.size());
   for_each_listed(table, node, layer, [&](std::uint32_t k, NodeId arc) {
     const double log_weight = log_probs[arc] + layer.log_weight[k];
-    if (log_weight != LOG_ZERO) list.entries.push_back({log_weight, k});
+    if (log_weight != LOG_ZERO) entries_.push_back({log_weight, k});
   });
-  std::make_heap(list.entries.begin(), list.entries.end());
+  std::make_heap(entries_.begin() + first, entries_.end());
+  lists_.push_back({first, static_cast<std::uint32_t>(entries_.size()) - first, 0});
   return index;
 }
 
@@ -57,7 +60,7 @@ void BestPaths::open(StateId id) {
   for (NodeId s = context.node; log_backoff != LOG_ZERO; s = table.suffix[s]) {
     const bool bounds = s == context.node && !context.closed;
     const std::uint32_t list = list_of(position, s, bounds);
-    if (!lists_[list].entries.empty()) sources_.push_back({list, 0, log_backoff, finer});
+    if (lists_[list].size > 0) sources_.push_back({list, 0, log_backoff, finer});
     if (s == ROOT) break;
     log_backoff += (bounds ? table.log_max_backoff : table.log_backoff)[s];
     finer = table.first_child[s] == table.first_child[s + 1] ? NO_NODE : s;
@@ -76,7 +79,7 @@ bool BestPaths::merge_next(StateId id) {
     double log_weight = LOG_ZERO;
     std::uint32_t k = 0;
     for (auto source = first; source != last; ++source) {
-      const Entry* const entry = lists_[source->list].at(source->next);
+      const Entry* const entry = entry_at(lists_[source->list], source->next);
       if (!entry || !(entry->log_weight + source->log_backoff > log_weight)) continue;
       best = &*source;
       log_weight = entry->log_weight + source->log_backoff;
@@ -86,22 +89,36 @@ bool BestPaths::merge_next(StateId id) {
     ++best->next;
     if (best->finer != NO_NODE && table.child(best->finer, automaton_.layers()[position].word[k]) != NO_NODE) continue;
     const StateId target = is_last(id) ? 0 : automaton_.coarsest(position + 1);
-    nodes_[id].edges.push_back({log_weight, k, 0, target});
+    add_edge(nodes_[id], {log_weight, k, 0, target, {NO_NODE, false}});
     return true;
   }
 }
 
+// A node that runs out of room moves to the end of the pool; what it leaves behind stays unused.
+void BestPaths::add_edge(Node& node, const Edge& edge) {
+  constexpr std::uint32_t least_room = 4;
+  if (node.num_edges == node.room) {
+    const auto first = static_cast<std::uint32_t>(edges_.size());
+    node.room = std::max(least_room, 2 * node.room);
+    edges_.resize(first + node.room);
+    std::copy_n(edges_.begin() + node.first_edge, node.num_edges, edges_.begin() + first);
+    node.first_edge = first;
+  }
+  edges_[node.first_edge + node.num_edges++] = edge;
+}
+
 const BestPaths::Edge* BestPaths::edge(StateId id, std::uint32_t j) {
-  std::vector<Edge>& edges = nodes_[id].edges;
-  while (edges.size() <= j) {
+  while (nodes_[id].num_edges <= j) {
     if (!merge_next(id)) return nullptr;
   }
-  Edge& edge = edges[j];
+  Edge& edge = edges_[nodes_[id].first_edge + j];
   if (is_last(id)) return &edge;
-  const std::uint32_t version = automaton_.version(automaton_.state(id).position + 1, edge.k);
+  const std::uint32_t position = automaton_.state(id).position + 1;
+  const std::uint32_t version = automaton_.version(position, edge.k);
   if (edge.version != version) {
     edge.version = version;
-    edge.target = automaton_.target(id, edge.k);
+    if (edge.known.node == NO_NODE) edge.known = automaton_.known_after(id, edge.k);
+    edge.target = automaton_.finest(position, edge.known);
   }
   return &edge;
 }
@@ -169,7 +186,7 @@ std::vector<std::uint32_t> BestPaths::best_path() {
   StateId id = 0;
   for (std::size_t i = 0; i < automaton_.num_positions(); ++i) {
     value(id);
-    const Edge& e = nodes_[id].edges[nodes_[id].best];
+    const Edge& e = edges_[nodes_[id].first_edge + nodes_[id].best];
     path.push_back(e.k);
     id = e.target;
   }
@@ -191,7 +208,7 @@ const RankedPaths::Choice* RankedPaths::choice(StateId id, std::uint32_t rank) {
     const double bound_after = best_paths_.value_bound_after(id);
     while (const BestPaths::Edge* const e = best_paths_.edge(id, ranking.next)) {
       if (!ready.empty() && ready.front().value >= e->log_weight + bound_after) break;
-      const auto [log_weight, k, version, target] = *e;
+      const auto [log_weight, k, version, target, known] = *e;
       const double value = log_weight + best_paths_.value_after(id, *e);
       ++ranking.next;
       if (value == LOG_ZERO) continue;

@@ -32,6 +32,7 @@ class BestPaths {
     std::uint32_t k;        // the word
     std::uint32_t version;  // of the automaton when `target` was looked up
     StateId target;
+    Context known;          // after the word; its node is NO_NODE as long as nobody asked
   };
 
   // The automaton must outlive this.
@@ -63,11 +64,10 @@ class BestPaths {
       return log_weight != o.log_weight ? log_weight < o.log_weight : k > o.k;
     }
   };
-  // The words that a context lists, put in order as far as was asked.
+  // The words that a context lists, put in order as far as was asked: entries_[first .. first + size], a heap
+  // and then the best in ascending order.
   struct List {
-    std::vector<Entry> entries;  // a heap, then the best in ascending order
-    std::uint32_t num_sorted = 0;
-    const Entry* at(std::uint32_t j);
+    std::uint32_t first, size, num_sorted;
   };
   // A list as one state uses it.
   struct Source {
@@ -81,7 +81,7 @@ class BestPaths {
     std::uint32_t when = 0;
     std::uint32_t best = NO_EDGE;     // the edge that gave the value
     std::uint32_t first_source = 0, num_sources = 0;
-    std::vector<Edge> edges;          // merged so far
+    std::uint32_t first_edge = 0, num_edges = 0, room = 0;  // merged so far: edges_[first_edge ..]
   };
   struct Frame {  // a value under way
     StateId id;
@@ -95,13 +95,17 @@ class BestPaths {
   bool is_recent(StateId id) const { return nodes_[id].when >= changed_[automaton_.state(id).position]; }
   void evaluate(StateId id);
   bool advance(Frame& frame, StateId& wanted);
+  const Entry* entry_at(List& list, std::uint32_t j);
   bool merge_next(StateId id);
+  void add_edge(Node& node, const Edge& edge);
   void open(StateId id);
   std::uint32_t list_of(std::size_t position, NodeId node, bool bounds);
 
   const ContextAutomaton& automaton_;
   std::vector<Node> nodes_;
   std::vector<Source> sources_;
+  std::vector<Edge> edges_;
+  std::vector<Entry> entries_;
   std::vector<List> lists_;
   FlatMap list_index_;  // (position, node, bounds)
   std::vector<std::uint32_t> changed_;  // [i]: when a state was last added after position i

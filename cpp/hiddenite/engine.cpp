@@ -39,6 +39,12 @@ constexpr std::size_t FEW_WORDS = 64;
 constexpr std::uint64_t TRIAL_REFINEMENTS = 100;
 constexpr std::uint64_t TRIALS_PER_DRAW = 4, TRIAL_DRAWS = 1000;  // of AUTO's sampling by rejection
 
+// All orders equally likely.
+template <class Item>
+void shuffle(std::vector<Item>& items, Random& random) {
+  for (std::size_t n = items.size(); n > 1; --n) std::swap(items[n - 1], items[random.below(n)]);
+}
+
 // One task on one record; the answer is filled in by the function of its kind.
 class Solver {
  public:
@@ -151,13 +157,13 @@ class Solver {
       const Sampled sampled = sample_by_rejection(false, trial);
       if (sampled.complete) return add_sampled(sampled, Method::REFINE);
     }
-    FullPosterior full = posterior();
     Random random(task_.seed, stream_);
-    std::vector<std::uint32_t> path;
-    for (std::uint64_t i = 0; i < task_.count; ++i) {
-      full.sample(random, path);
-      add_draw(path);
+    for (DrawnPath& drawn : posterior().sample(task_.count, random)) {
+      answer_.draws.insert(answer_.draws.end(), drawn.count, static_cast<std::uint32_t>(answer_.paths.size()));
+      answer_.counts.push_back(drawn.count);
+      add_path(std::move(drawn.candidates));
     }
+    shuffle(answer_.draws, random);  // a multiset of independent draws in random order: independent draws
     answer_.trials = task_.count;
   }
 

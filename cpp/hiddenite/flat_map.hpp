@@ -12,7 +12,7 @@ class FlatMap {
  public:
   static constexpr std::uint32_t ABSENT = std::numeric_limits<std::uint32_t>::max();
 
-  FlatMap() : slots_(16) {}
+  FlatMap() : slots_(INITIAL_SIZE) {}
 
   // The value of `key`, or ABSENT.
   std::uint32_t find(std::uint64_t key) const { return slots_[place(key)].value; }
@@ -24,7 +24,7 @@ class FlatMap {
   }
 
   void clear() {
-    slots_.assign(16, {});
+    slots_.assign(INITIAL_SIZE, {});
     size_ = 0;
   }
 
@@ -33,6 +33,8 @@ class FlatMap {
     std::uint64_t key = 0;
     std::uint32_t value = ABSENT;
   };
+
+  static constexpr std::size_t INITIAL_SIZE = 256;  // a power of two
 
   std::size_t place(std::uint64_t key) const {
     const std::size_t mask = slots_.size() - 1;

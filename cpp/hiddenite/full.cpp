@@ -1,6 +1,7 @@
 #include "full.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "semiring.hpp"
 #include "walk.hpp"
@@ -13,7 +14,7 @@ class FullPosterior::Filter {
   virtual ~Filter() = default;
   virtual double log_partition() const = 0;
   virtual std::uint64_t num_states() const = 0;
-  virtual void sample(Random& random, std::vector<std::uint32_t>& path) = 0;
+  virtual std::vector<DrawnPath> sample(std::uint64_t count, Random& random) = 0;
   virtual std::vector<std::vector<double>> marginals(const std::vector<std::size_t>& slot_sizes) = 0;
 };
 
@@ -23,6 +24,8 @@ namespace {
 constexpr double CANCELS = 1e-6;
 // Linear masses below this are close to leaving the range of doubles.
 constexpr double TINY = 1e-280;
+// Arcs are asked for so many states ahead.
+constexpr std::uint32_t PREFETCH = 8;
 
 struct Underflow {};
 
@@ -36,16 +39,20 @@ class SumFilter : public FullPosterior::Filter {
   double log_partition() const override { return log_partition_; }
   std::uint64_t num_states() const override { return num_states_; }
 
-  void sample(Random& random, std::vector<std::uint32_t>& path) override {
-    if (!ready_to_sample_) prepare_to_sample();
-    path.resize(candidates_.length());
-    std::uint32_t state = 0;  // all paths end in the one state that sums up the last layer
+  // All draws at once, last position first: those that have chosen the same words so far are one bundle. The
+  // words behind a state decide how they go on, so bundles in one state share its table.
+  std::vector<DrawnPath> sample(std::uint64_t count, Random& random) override {
+    std::vector<std::vector<Bundle>> bundles(positions_.size() + 1);  // [i]: after i positions
+    if (count > 0) bundles.back().push_back({0, NONE, NONE, count});  // the one state that sums up the last layer
     for (std::size_t i = positions_.size(); i-- > 0;) {
-      const Position& position = positions_[i];
-      const Arc& arc = position.arcs[pick_arc(position, state, random)];
-      if (i < candidates_.length()) path[i] = pick_candidate(candidates_.slots[i], arc.word, random);
-      state = pick_origin(position, arc, slot_at(i).word[arc.word], random);
+      Position& position = positions_[i];
+      prepare_to_sample(position);
+      tabulate_arcs(position, bundles[i + 1]);
+      draw_arcs(bundles[i + 1], random);
+      draw_candidates(i, random);
+      draw_origins(position, slot_at(i), bundles[i], random);
     }
+    return read_off(bundles);
   }
 
   std::vector<std::vector<double>> marginals(const std::vector<std::size_t>& slot_sizes) override {
@@ -73,15 +80,38 @@ class SumFilter : public FullPosterior::Filter {
     Number factor;                  // p weight
     Number inflow;                  // F
   };
+  // What is kept of a SuffixClosure; its map is reused.
+  struct Closure {
+    std::vector<NodeId> state;
+    std::vector<std::uint32_t> suffix, first_extension, extensions;
+    std::size_t size() const { return state.size(); }
+  };
   struct Position {
-    SuffixClosure closure;
+    Closure closure;
     std::vector<Entry> entries;   // of the closure
     std::vector<Arc> arcs;        // by entry, then by word
     std::uint32_t num_active = 0;           // states before and
     std::uint32_t num_next = 0;             // after the position
-    // For sampling: arcs by the state they lead to; running sums of these and of extensions.
-    std::vector<std::uint32_t> arcs_into, first_into;
-    std::vector<Number> sums_into, extension_sums;
+    std::vector<Number> extension_sums;     // for sampling: running sums
+  };
+  // Draws that agree from a position on.
+  struct Bundle {
+    std::uint32_t state;      // before the position
+    std::uint32_t candidate;  // at the position; NONE: </s>, or nothing
+    std::uint32_t parent;     // the bundle after the position
+    std::uint64_t count;
+  };
+  // Draws of a bundle that take one arc.
+  struct Portion {
+    std::uint32_t arc;
+    std::uint32_t candidate;
+    std::uint32_t parent;
+    std::uint64_t count;
+  };
+  // The arcs that lead to a state.
+  struct Table {
+    std::vector<std::uint32_t> arcs;
+    std::vector<Number> sums;  // running
   };
 
   // ------------------------------------------------------------- forward
@@ -112,12 +142,14 @@ class SumFilter : public FullPosterior::Filter {
   const Slot& slot_at(std::size_t i) const { return i < candidates_.length() ? candidates_.slots[i] : end_slot_; }
 
   void enter_states(Position& position, const std::vector<NodeId>& states, const std::vector<Number>& values) {
-    SuffixClosure& closure = position.closure;
-    closure.build(index_, states.size(), [&](std::size_t i) { return states[i]; });
+    for (const NodeId s : states) index_.prefetch_state(s);
+    closure_.build(index_, states.size(), [&](std::size_t i) { return states[i]; });
+    position.closure = {closure_.state, closure_.suffix, closure_.first_extension, closure_.extensions};
+    const Closure& closure = position.closure;
     std::vector<Entry>& entries = position.entries;
     entries.resize(closure.size());
     for (std::uint32_t i = 0; i < states.size(); ++i) {
-      Entry& entry = entries[closure.entry(states[i])];
+      Entry& entry = entries[closure_.entry(states[i])];
       entry.active = i;
       entry.value = values[i];
     }
@@ -140,6 +172,7 @@ class SumFilter : public FullPosterior::Filter {
     for (std::uint32_t e = 0; e < position.entries.size(); ++e) {
       Entry& entry = position.entries[e];
       entry.first_arc = static_cast<std::uint32_t>(position.arcs.size());
+      if (e + PREFETCH < position.entries.size()) index_.prefetch_arcs(position.closure.state[e + PREFETCH]);
       if (entry.reach.is_zero()) continue;
       count_listed(position, e, true);
       words_.for_each_arc(index_, position.closure.state[e], [&](NodeId, const StateIndex::Arc& arc, std::uint32_t k) {
@@ -181,7 +214,7 @@ class SumFilter : public FullPosterior::Filter {
 
   template <class Visit>
   static void for_each_extension(const Position& position, std::uint32_t e, Visit visit) {
-    const SuffixClosure& closure = position.closure;
+    const Closure& closure = position.closure;
     for (std::uint32_t x = closure.first_extension[e]; x < closure.first_extension[e + 1]; ++x) {
       visit(closure.extensions[x]);
     }
@@ -223,36 +256,180 @@ class SumFilter : public FullPosterior::Filter {
 
   // ------------------------------------------------------------ sampling
 
-  void prepare_to_sample() {
-    ready_to_sample_ = true;
-    for (Position& position : positions_) {
-      const SuffixClosure& closure = position.closure;
-      position.extension_sums.resize(closure.extensions.size());
-      for (std::size_t e = 0; e < closure.size(); ++e) {
-        Number sum{};
-        for (std::uint32_t x = closure.first_extension[e]; x < closure.first_extension[e + 1]; ++x) {
-          position.extension_sums[x] = sum += position.entries[closure.extensions[x]].backed_off;
-        }
-      }
-      position.first_into.assign(position.num_next + std::size_t{1}, 0);
-      for (const Arc& arc : position.arcs) {
-        if (arc.to != NONE) ++position.first_into[arc.to + 1];
-      }
-      for (std::size_t s = 0; s < position.num_next; ++s) position.first_into[s + 1] += position.first_into[s];
-      position.arcs_into.resize(position.first_into.back());
-      std::vector<std::uint32_t> fill(position.first_into.begin(), position.first_into.end() - 1);
-      for (std::uint32_t a = 0; a < position.arcs.size(); ++a) {
-        if (position.arcs[a].to != NONE) position.arcs_into[fill[position.arcs[a].to]++] = a;
-      }
-      position.sums_into.resize(position.arcs_into.size());
-      for (std::size_t s = 0; s < position.num_next; ++s) {
-        Number sum{};
-        for (std::uint32_t j = position.first_into[s]; j < position.first_into[s + 1]; ++j) {
-          const Arc& arc = position.arcs[position.arcs_into[j]];
-          position.sums_into[j] = sum += arc.inflow * arc.factor;
-        }
+  static void prepare_to_sample(Position& position) {
+    const Closure& closure = position.closure;
+    if (position.extension_sums.size() == closure.extensions.size()) return;
+    position.extension_sums.resize(closure.extensions.size());
+    for (std::size_t e = 0; e < closure.size(); ++e) {
+      Number sum{};
+      for (std::uint32_t x = closure.first_extension[e]; x < closure.first_extension[e + 1]; ++x) {
+        position.extension_sums[x] = sum += position.entries[closure.extensions[x]].backed_off;
       }
     }
+  }
+
+  // A table for each state that a bundle is in, by one look at all arcs.
+  void tabulate_arcs(const Position& position, const std::vector<Bundle>& bundles) {
+    table_of_.assign(position.num_next, NONE);
+    std::uint32_t num_tables = 0;
+    for (const Bundle& bundle : bundles) {
+      if (table_of_[bundle.state] != NONE) continue;
+      table_of_[bundle.state] = num_tables;
+      if (tables_.size() == num_tables) tables_.emplace_back();
+      tables_[num_tables].arcs.clear();
+      tables_[num_tables++].sums.clear();
+    }
+    for (std::uint32_t a = 0; a < position.arcs.size(); ++a) {
+      const Arc& arc = position.arcs[a];
+      if (arc.to == NONE || table_of_[arc.to] == NONE) continue;
+      Table& table = tables_[table_of_[arc.to]];
+      const Number before = table.sums.empty() ? Number{} : table.sums.back();
+      table.arcs.push_back(a);
+      table.sums.push_back(before + arc.inflow * arc.factor);
+    }
+  }
+
+  // Calls pick() `count` times and visit(place, number of times) for each place that came out.
+  template <class Pick, class Visit>
+  void tally(std::uint64_t count, std::size_t num_places, Pick pick, Visit visit) {
+    if (num_places == 1) return visit(0, count);
+    if (times_.size() < num_places) times_.resize(num_places, 0);
+    for (std::uint64_t n = 0; n < count; ++n) {
+      const std::uint32_t place = pick();
+      if (times_[place]++ == 0) picked_.push_back(place);
+    }
+    for (const std::uint32_t place : picked_) visit(place, std::exchange(times_[place], 0));
+    picked_.clear();
+  }
+
+  void draw_arcs(const std::vector<Bundle>& bundles, Random& random) {
+    portions_.clear();
+    for (std::uint32_t b = 0; b < bundles.size(); ++b) {
+      const Table& table = tables_[table_of_[bundles[b].state]];
+      const auto size = static_cast<std::uint32_t>(table.arcs.size());
+      tally(bundles[b].count, size, [&] { return pick(table.sums, 0, size, random); },
+            [&](std::uint32_t j, std::uint64_t count) { portions_.push_back({table.arcs[j], NONE, b, count}); });
+    }
+  }
+
+  // Splits the portions whose word stands for several candidates.
+  void draw_candidates(std::size_t i, Random& random) {
+    if (i == candidates_.length()) return;
+    const Slot& slot = candidates_.slots[i];
+    const std::size_t num_portions = portions_.size();
+    for (std::size_t p = 0; p < num_portions; ++p) {
+      const Portion portion = portions_[p];
+      const std::uint32_t k = positions_[i].arcs[portion.arc].word;
+      bool is_first = true;
+      const auto add = [&](std::uint32_t c, std::uint64_t count) {
+        Portion& part = std::exchange(is_first, false) ? portions_[p] : portions_.emplace_back();
+        part = {portion.arc, slot.candidate[c], portion.parent, count};
+      };
+      if (slot.begin[k + 1] - slot.begin[k] == 1) {
+        add(slot.begin[k], portion.count);
+      } else {
+        tally(portion.count, slot.candidate.size(), [&] { return pick_candidate(slot, k, random); }, add);
+      }
+    }
+  }
+
+  // The states whose prefixes used the arcs: an arc's own, or those that backed off to it.
+  void draw_origins(const Position& position, const Slot& slot, std::vector<Bundle>& before, Random& random) {
+    for (const Portion& portion : portions_) {
+      const Arc& arc = position.arcs[portion.arc];
+      // Those of `count` draws that begin in an entry become a bundle; the number of the others is returned.
+      const auto take = [&](std::uint32_t e, Number reach, std::uint64_t count) {
+        const std::uint64_t own = count_below(position.entries[e].value.ratio(reach), count, random);
+        if (own > 0) before.push_back({position.entries[e].active, portion.candidate, portion.parent, own});
+        return count - own;
+      };
+      std::uint64_t rest = take(arc.entry, arc.inflow, portion.count);
+      if (rest > 0) draw_extensions_without(position, arc.entry, slot.word[arc.word], rest, random);
+      // What does not list the word is not extended by anything that does.
+      while (!extended_.empty()) {
+        const auto [e, count] = extended_.back();
+        extended_.pop_back();
+        rest = take(e, position.entries[e].reach, count);
+        if (rest > 0) draw_extensions(position, e, rest, random);
+      }
+    }
+  }
+
+  // How many of `count` draws have an event of that probability.
+  static std::uint64_t count_below(double prob, std::uint64_t count, Random& random) {
+    if (prob >= 1.0) return count;
+    if (prob <= 0.0) return 0;
+    std::uint64_t result = 0;
+    for (std::uint64_t n = 0; n < count; ++n) result += random.uniform() < prob;
+    return result;
+  }
+
+  void draw_extensions(const Position& position, std::uint32_t e, std::uint64_t count, Random& random) {
+    const auto [first, last] = extension_range(position, e);
+    tally_extensions(position, e, count, [&, first = first, last = last] {
+      return pick(position.extension_sums, first, last, random) - first;
+    });
+  }
+
+  // Of those that do not list the word: many draws from a table, few by trying.
+  void draw_extensions_without(const Position& position, std::uint32_t e, WordId w, std::uint64_t count,
+                               Random& random) {
+    constexpr std::uint32_t num_tries = 16;
+    const std::uint32_t first = extension_range(position, e).first, last = extension_range(position, e).second;
+    const auto may_use = [&](std::uint32_t j) {
+      const std::uint32_t x = position.closure.extensions[j];
+      return !position.entries[x].backed_off.is_zero() &&
+             index_.find_arc(position.closure.state[x], w) == NO_NODE;
+    };
+    const bool is_few = count * num_tries < last - first;
+    unlisted_.clear();
+    tally_extensions(position, e, count, [&] {
+      for (std::uint32_t t = 0; is_few && t < num_tries; ++t) {
+        const std::uint32_t j = pick(position.extension_sums, first, last, random);
+        if (may_use(j)) return j - first;
+      }
+      if (unlisted_.empty()) tabulate_extensions(position, first, last, may_use);
+      if (unlisted_.empty()) return pick(position.extension_sums, first, last, random) - first;  // by rounding alone
+      return unlisted_[pick(unlisted_sums_, 0, static_cast<std::uint32_t>(unlisted_.size()), random)] - first;
+    });
+  }
+
+  static std::pair<std::uint32_t, std::uint32_t> extension_range(const Position& position, std::uint32_t e) {
+    return {position.closure.first_extension[e], position.closure.first_extension[e + 1]};
+  }
+
+  template <class Pick>
+  void tally_extensions(const Position& position, std::uint32_t e, std::uint64_t count, Pick pick_one) {
+    const auto [first, last] = extension_range(position, e);
+    const std::uint32_t* const extensions = position.closure.extensions.data() + first;
+    tally(count, last - first, pick_one,
+          [&](std::uint32_t j, std::uint64_t times) { extended_.emplace_back(extensions[j], times); });
+  }
+
+  template <class MayUse>
+  void tabulate_extensions(const Position& position, std::uint32_t first, std::uint32_t last, MayUse may_use) {
+    unlisted_sums_.clear();
+    Number sum{};
+    for (std::uint32_t j = first; j < last; ++j) {
+      if (!may_use(j)) continue;
+      unlisted_.push_back(j);
+      unlisted_sums_.push_back(sum += position.entries[position.closure.extensions[j]].backed_off);
+    }
+  }
+
+  // The bundles before the first position are the paths.
+  std::vector<DrawnPath> read_off(const std::vector<std::vector<Bundle>>& bundles) const {
+    std::vector<DrawnPath> drawn;
+    for (const Bundle& first : bundles.front()) {
+      DrawnPath& path = drawn.emplace_back();
+      path.count = first.count;
+      const Bundle* bundle = &first;
+      for (std::size_t i = 0; i < candidates_.length(); ++i) {
+        path.candidates.push_back(bundle->candidate);
+        bundle = &bundles[i + 1][bundle->parent];
+      }
+    }
+    return drawn;
   }
 
   // The first place of first .. last whose running sum exceeds a uniform share of the total.
@@ -262,60 +439,16 @@ class SumFilter : public FullPosterior::Filter {
     return std::min(static_cast<std::uint32_t>(found - sums.begin()), last - 1);
   }
 
-  static std::uint32_t pick_arc(const Position& position, std::uint32_t state, Random& random) {
-    return position.arcs_into[pick(position.sums_into, position.first_into[state], position.first_into[state + 1],
-                                   random)];
-  }
-
+  // Its place in the slot's candidates.
   static std::uint32_t pick_candidate(const Slot& slot, std::uint32_t k, Random& random) {
     const std::uint32_t first = slot.begin[k], last = slot.begin[k + 1];
-    if (last - first == 1) return slot.candidate[first];
     const double u = random.uniform();
     double sum = 0.0;
     for (std::uint32_t c = first; c + 1 < last; ++c) {
       sum += std::exp(slot.log_weight[c] - slot.log_sum[k]);
-      if (u < sum) return slot.candidate[c];
+      if (u < sum) return c;
     }
-    return slot.candidate[last - 1];
-  }
-
-  // The state whose prefix used the arc: the arc's own, or one that backed off to it.
-  std::uint32_t pick_origin(const Position& position, const Arc& arc, WordId w, Random& random) const {
-    std::uint32_t e = arc.entry;
-    if (random.uniform() < position.entries[e].value.ratio(arc.inflow)) return position.entries[e].active;
-    e = pick_extension_without(position, e, w, random);
-    // What does not list the word is not extended by anything that does.
-    while (random.uniform() >= position.entries[e].value.ratio(position.entries[e].reach)) {
-      e = pick_extension(position, e, random);
-    }
-    return position.entries[e].active;
-  }
-
-  static std::uint32_t pick_extension(const Position& position, std::uint32_t e, Random& random) {
-    const SuffixClosure& closure = position.closure;
-    return closure.extensions[pick(position.extension_sums, closure.first_extension[e],
-                                   closure.first_extension[e + 1], random)];
-  }
-
-  std::uint32_t pick_extension_without(const Position& position, std::uint32_t e, WordId w, Random& random) const {
-    constexpr int num_tries = 16;
-    const auto may_use = [&](std::uint32_t x) {
-      return !position.entries[x].backed_off.is_zero() &&
-             index_.find_arc(position.closure.state[x], w) == NO_NODE;
-    };
-    for (int t = 0; t < num_tries; ++t) {
-      const std::uint32_t x = pick_extension(position, e, random);
-      if (may_use(x)) return x;
-    }
-    std::vector<Number> sums;
-    std::vector<std::uint32_t> unlisted;
-    Number sum{};
-    for_each_extension(position, e, [&](std::uint32_t x) {
-      if (!may_use(x)) return;
-      unlisted.push_back(x);
-      sums.push_back(sum += position.entries[x].backed_off);
-    });
-    return unlisted[pick(sums, 0, static_cast<std::uint32_t>(sums.size()), random)];
+    return last - 1;
   }
 
   // ------------------------------------------------------------ backward
@@ -419,6 +552,7 @@ class SumFilter : public FullPosterior::Filter {
   const Candidates& candidates_;
   const Slot end_slot_ = make_end_slot();
   std::vector<Position> positions_;
+  SuffixClosure closure_;  // of the position under way
   SlotWords words_;
   NodeMap next_of_;
   std::vector<Number> listed_;
@@ -427,7 +561,15 @@ class SumFilter : public FullPosterior::Filter {
   double log_scale_ = 0.0;
   double log_partition_ = 0.0;
   std::uint64_t num_states_ = 1;
-  bool ready_to_sample_ = false;
+  // Of sample().
+  std::vector<std::uint32_t> table_of_;  // [state]
+  std::vector<Table> tables_;
+  std::vector<Portion> portions_;
+  std::vector<std::uint64_t> times_;     // [place], zero between tallies
+  std::vector<std::uint32_t> picked_;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> extended_;  // entries and how many draws came by them
+  std::vector<std::uint32_t> unlisted_;
+  std::vector<Number> unlisted_sums_;
 };
 
 std::unique_ptr<FullPosterior::Filter> make_filter(const StateIndex& index, const Candidates& candidates) {
@@ -447,7 +589,9 @@ FullPosterior::FullPosterior(FullPosterior&&) noexcept = default;
 
 double FullPosterior::log_partition() const { return filter_->log_partition(); }
 std::uint64_t FullPosterior::num_states() const { return filter_->num_states(); }
-void FullPosterior::sample(Random& random, std::vector<std::uint32_t>& path) { filter_->sample(random, path); }
+std::vector<DrawnPath> FullPosterior::sample(std::uint64_t count, Random& random) {
+  return filter_->sample(count, random);
+}
 std::vector<std::vector<double>> FullPosterior::marginals(const std::vector<std::size_t>& slot_sizes) {
   return filter_->marginals(slot_sizes);
 }

@@ -10,7 +10,10 @@
 // directly. Backward, with T(a) = p(a) weight(w) beta(next(a)),
 //   beta(s) = sum over arcs a of s of T(a)
 //             + bow(s) [beta(suf s) - sum over arcs a of s of T(suf a)],
-// again directly where it cancels. Samples run backwards along the masses.
+// again directly where it cancels. Samples run backwards along the masses, all
+// of them together: draws that agree so far are told apart only where they
+// part, and a state's table is made once for all that come to it. A word path
+// has one path of states, so each bundle that arrives is a path of its own.
 //
 // Masses are doubles scaled per position. Weights so far apart that they leave
 // the range of doubles make the same code run on logarithms.
@@ -25,6 +28,11 @@
 
 namespace hiddenite {
 
+struct DrawnPath {
+  std::vector<std::uint32_t> candidates;  // by their places in the slots as given
+  std::uint64_t count = 0;                // how often it was drawn
+};
+
 class FullPosterior {
  public:
   // Throws EmptySupport. `index` must treat sentence ends as the candidates do,
@@ -35,8 +43,9 @@ class FullPosterior {
 
   double log_partition() const;
   std::uint64_t num_states() const;
-  // One path, as candidates' places in the slots as given.
-  void sample(Random& random, std::vector<std::uint32_t>& path);
+  // So many independent draws, as a multiset: equal ones together, in no order
+  // that means anything.
+  std::vector<DrawnPath> sample(std::uint64_t count, Random& random);
   // [slot][candidate]: its posterior probability; slots as given.
   std::vector<std::vector<double>> marginals(const std::vector<std::size_t>& slot_sizes);
 

@@ -100,7 +100,7 @@ StateId ContextAutomaton::finest(std::size_t position, Context known) const {
 StateId ContextAutomaton::target(StateId id, std::uint32_t k) const {
   const std::uint32_t position = states_[id].position;
   if (versions_[position][k] == 0) return coarsest(position + 1);
-  return finest(position + 1, context_successor(table_, states_[id].context, word(position, k)));
+  return finest(position + 1, known_after(id, k));
 }
 
 Context ContextAutomaton::next_finer(StateId id, Context known) const {
@@ -132,7 +132,7 @@ StateId ContextAutomaton::split(StateId id, Context context, std::uint32_t k) {
 // The state after word k of state `before`, made finer if more is known.
 StateId ContextAutomaton::refine_one(StateId before, std::uint32_t k, bool fully) {
   const std::uint32_t position = states_[before].position;
-  const Context known = context_successor(table_, states_[before].context, word(position, k));
+  const Context known = known_after(before, k);
   StateId id = finest(position + 1, known);
   while (states_[id].context != collapsed(known)) {
     id = split(id, next_finer(id, known), k);

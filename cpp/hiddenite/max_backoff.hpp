@@ -105,6 +105,12 @@ class ContextAutomaton {
   double log_prob(StateId id, WordId w) const { return context_log_prob(table_, states_[id].context, w); }
   // Where word k leads; not from the last position.
   StateId target(StateId id, std::uint32_t k) const;
+  // The same in two steps, to keep the first: what is known after word k of a state, and the finest state of a
+  // position for it.
+  Context known_after(StateId id, std::uint32_t k) const {
+    return context_successor(table_, states_[id].context, word(states_[id].position, k));
+  }
+  StateId finest(std::size_t position, Context known) const;
   // Changes whenever a target of word k before `position` may have changed.
   std::uint32_t version(std::size_t position, std::uint32_t k) const { return versions_[position - 1][k]; }
 
@@ -116,7 +122,6 @@ class ContextAutomaton {
   // A finer context than state `id` that may be known: the next, or all of it.
   Context next_finer(StateId id, Context known) const;
   Context collapsed(Context context) const;
-  StateId finest(std::size_t position, Context known) const;
   StateId split(StateId id, Context context, std::uint32_t k);
   StateId refine_one(StateId before, std::uint32_t k, bool fully);
   void refine_culprit(std::span<const std::uint32_t> path);

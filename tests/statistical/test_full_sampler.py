@@ -71,3 +71,22 @@ def test_draws_are_independent(rng: np.random.Generator) -> None:
     words = [d[0] for d in sample(model, candidates, NUM_DRAWS, seed=int(rng.integers(2**32)), method="full")]
     assert chi_square_p_value(list(zip(words[::2], words[1::2], strict=True)), pairs) > FALSE_ALARM
     assert chi_square_p_value([(w, w) for w in words[::2]], pairs) < FALSE_ALARM
+
+
+def test_draws_of_one_call_are_exchangeable(rng: np.random.Generator) -> None:
+    """Drawn as a multiset, returned in random order: the first two of four draws follow the product law.
+
+    The twin that returns equal draws side by side, as they are made, does not.
+    """
+    model, candidates, posterior = make_target(rng, 3.0)
+    last: dict[str, float] = {}
+    for path, prob in posterior.items():
+        last[path[-1]] = last.get(path[-1], 0.0) + prob
+    pairs = {(a, b): pa * pb for a, pa in last.items() for b, pb in last.items()}
+    runs = [
+        [draw[-1] for draw in sample(model, candidates, 4, seed=int(seed), method="full")]
+        for seed in rng.integers(2**32, size=NUM_DRAWS // 4)
+    ]
+    assert chi_square_p_value([(run[0], run[1]) for run in runs], pairs) > FALSE_ALARM
+    side_by_side = [sorted(run) for run in runs]
+    assert chi_square_p_value([(run[0], run[1]) for run in side_by_side], pairs) < FALSE_ALARM
