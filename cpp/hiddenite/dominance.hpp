@@ -43,6 +43,9 @@ class PathLattice;
 // One thread's workspace; decodes any number of sentences.
 class WalkDecoder {
  public:
+  // Bounds are rounded outwards; this covers the sums of doubles made from them.
+  static constexpr double SLACK = 1e-9;
+
   // `index` must treat sentence ends as the candidates do.
   explicit WalkDecoder(const StateIndex& index) : index_(index) {}
 
@@ -76,6 +79,7 @@ class WalkDecoder {
     NodeId arc;
     std::uint32_t word;  // its place in the slot
     std::uint32_t to;    // the active state it leads to, once used
+    NodeId next;
   };
   struct Passed {        // k-best: a position as it was passed
     SuffixClosure closure;
@@ -91,13 +95,16 @@ class WalkDecoder {
   void find_reach();
   void expand(bool prune, double margin, Passed* passed);
   void find_arcs(std::uint32_t e, bool prune, double margin);
+  template <class Find>
+  void find_unigrams(double least, Find find);
+  void drop_late(double margin, Passed* passed);
   void use_found(bool prune, double margin, Passed* passed);
   std::pair<double, std::uint32_t> best_prefix(std::uint32_t e, WordId w);
   std::uint32_t relax(NodeId next, double value, std::uint32_t origin, std::uint32_t word);
   void sort_extensions(std::uint32_t e);
-  double next_up(const StateIndex::Arc& arc) const;
+  ChainBounds::Bound bound_after(NodeId next);
   double most_above_word(double value, double up_to_root, WordId w) const;
-  double least_above_word(double value, double down_to_root, WordId w) const;
+  double up_after_word(std::uint32_t k);
   void seed_threshold();
   void seed_from(std::uint32_t e);
   std::vector<Active>::const_iterator best_final() const;
@@ -113,11 +120,14 @@ class WalkDecoder {
   std::vector<Entry> entries_;  // of the closure
   std::vector<FoundArc> found_;
   std::vector<std::uint32_t> seeds_;
+  std::vector<std::uint32_t> kept_as_;  // [state reached]: its place among those that stay
   NodeMap next_of_;
   SlotWords words_, next_words_;
+  ChainBounds bounds_, next_bounds_;  // of states before and after the position
   bool has_next_ = false;
   Slot end_slot_ = make_end_slot();
   std::vector<double> word_threshold_;  // [word of the slot]: the same above that word's
+  std::vector<double> up_after_word_;   // [word of the slot]: NaN until asked for
   double threshold_ = LOG_ZERO;  // some completion of a real prefix is worth this above the root's
   std::uint64_t num_states_ = 0;
 };

@@ -170,9 +170,9 @@ class SumFilter : public FullPosterior::Filter {
     listed_.assign(words_.slot().size(), {});
     times_listed_.assign(words_.slot().size(), 0);
     for (std::uint32_t e = 0; e < position.entries.size(); ++e) {
+      if (e + PREFETCH < position.entries.size()) index_.prefetch_arcs(position.closure.state[e + PREFETCH]);
       Entry& entry = position.entries[e];
       entry.first_arc = static_cast<std::uint32_t>(position.arcs.size());
-      if (e + PREFETCH < position.entries.size()) index_.prefetch_arcs(position.closure.state[e + PREFETCH]);
       if (entry.reach.is_zero()) continue;
       count_listed(position, e, true);
       words_.for_each_arc(index_, position.closure.state[e], [&](NodeId, const StateIndex::Arc& arc, std::uint32_t k) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "memory.hpp"
 #include "text.hpp"
 
 namespace hiddenite {
@@ -23,22 +24,26 @@ StateIndex::StateIndex(const NgramTable& table, bool ends) : table_(table), ends
   link_states();
   bound_states();
   bound_arcs();
+  tabulate_classes();
 }
 
 void StateIndex::classify_words() {
-  constexpr std::size_t last_class = 31;
+  constexpr std::size_t last_class = 30;
   const Vocabulary& vocabulary = table_.vocabulary;
   word_class_.resize(vocabulary.size());
-  for (WordId w = 0; w < vocabulary.size(); ++w) {
-    word_class_[w] = static_cast<std::uint8_t>(std::min(count_characters(vocabulary.word(w)), last_class));
+  std::size_t latest = 1;  // special words have class 0 to themselves
+  for (WordId w = NUM_SPECIAL_WORDS; w < vocabulary.size(); ++w) {
+    // A class is a range of ids, even if the ids are not in the order of lengths.
+    latest = std::max(latest, std::min(count_characters(vocabulary.word(w)), last_class));
+    word_class_[w] = static_cast<std::uint8_t>(latest);
   }
 }
 
 void StateIndex::link_states() {
   const NodeId num_contexts = table_.num_contexts();
-  states_.resize(num_contexts + std::size_t{1});
+  assign_large(states_, num_contexts + std::size_t{1}, State{});
   states_.back().first_arc = table_.num_nodes();
-  arcs_.resize(table_.num_nodes());
+  assign_large(arcs_, table_.num_nodes(), Arc{});
   std::vector<NodeId> state_of(num_contexts, ROOT);
   for (NodeId s = 0; s < num_contexts; ++s) {
     const NodeId num_arcs = table_.first_child[s + 1] - table_.first_child[s];
@@ -105,10 +110,8 @@ void StateIndex::bound_arcs() {
     arc.down_to_root = round_down(add_down(arc.log_prob, down_to_root[arc.next]));
   }
   up_of_word_.resize(table_.vocabulary.size());
-  down_of_word_.resize(table_.vocabulary.size());
   for (WordId w = 0; w < table_.vocabulary.size(); ++w) {
     up_of_word_[w] = states_[arcs_[1 + w].next].up_to_root;
-    down_of_word_[w] = down_to_root[arcs_[1 + w].next];
   }
   for (NodeId s = 0; s < num_contexts; ++s) {
     State& state = states_[s];
@@ -118,6 +121,31 @@ void StateIndex::bound_arcs() {
     }
     state.best_arc = best;
   }
+}
+
+void StateIndex::tabulate_classes() {
+  constexpr NodeId few_arcs = 8;  // looked through one by one
+  const NodeId num_contexts = table_.num_contexts();
+  for (NodeId s = 1; s < num_contexts; ++s) {
+    if (end_arc(s) - states_[s].first_arc <= few_arcs) continue;
+    class_tables_.push_back({states_[s].first_arc, states_[s].up, states_[s].down, states_[s].best_arc});
+    states_[s].table = static_cast<std::uint32_t>(class_tables_.size());
+    for (std::uint32_t bits = states_[s].classes; bits != 0; bits &= bits - 1) {
+      const float log_backoff = states_[s].log_backoff;
+      class_tables_.push_back({end_arc(s), log_backoff, log_backoff, static_cast<float>(LOG_ZERO)});
+    }
+    for (NodeId a = states_[s].first_arc; a < end_arc(s); ++a) {
+      const Arc& arc = arcs_[a];
+      ClassOfArcs& c = class_tables_[states_[s].table + num_classes_before(s, class_bit(arc.word))];
+      c.first_arc = std::min(c.first_arc, a);
+      c.up = std::max(c.up, arc.up);
+      c.down = std::min(c.down, arc.down);
+      c.best_arc = std::max(c.best_arc, arc.up_to_root);
+    }
+    states_[s].classes |= HAS_CLASS_TABLE;
+  }
+  unigram_up_to_root_.resize(table_.vocabulary.size());
+  for (WordId w = 0; w < table_.vocabulary.size(); ++w) unigram_up_to_root_[w] = arcs_[1 + w].up_to_root;
 }
 
 }  // namespace hiddenite

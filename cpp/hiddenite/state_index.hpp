@@ -21,6 +21,7 @@
 // infinite and never prunes.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <vector>
 
@@ -37,7 +38,10 @@ class StateIndex {
     float log_backoff;
     float up, down;      // bounds against `suffix`
     float up_to_root;    // sum of `up` down the suffix chain
-    float best_arc;      // max over arcs of arc.up_to_root
+    union {
+      float best_arc;           // max over arcs of arc.up_to_root; with a class table:
+      std::uint32_t table;      // its first class in class_tables_, before which lies that of all arcs
+    };
   };
   struct Arc {
     WordId word;
@@ -58,9 +62,26 @@ class StateIndex {
   NodeId start() const { return start_; }
   std::size_t bytes() const { return states_.size() * sizeof(State) + arcs_.size() * sizeof(Arc); }
 
-  // The sums of `up` and of `down` from the state after the word alone to the root.
+  // The sum of `up` from the state after the word alone to the root.
   float up_of_word(WordId w) const { return up_of_word_[w]; }
-  float down_of_word(WordId w) const { return down_of_word_[w]; }
+
+  // What a state with many arcs knows of one word class: its first arc of the
+  // class and, over the arcs of the class, `up`, `down` and the best arc's up_to_root.
+  struct ClassOfArcs {
+    NodeId first_arc;
+    float up, down, best_arc;
+  };
+  static constexpr std::uint32_t HAS_CLASS_TABLE = std::uint32_t{1} << 31;  // of State::classes
+  // Of a state with such a table and the one bit of a class that it has.
+  const ClassOfArcs& class_of_arcs(NodeId s, std::uint32_t class_bit) const {
+    return class_tables_[states_[s].table + num_classes_before(s, class_bit)];
+  }
+  float best_arc(NodeId s) const {
+    const State& state = states_[s];
+    return state.classes & HAS_CLASS_TABLE ? class_tables_[state.table - 1].best_arc : state.best_arc;
+  }
+  // up_to_root of the unigrams, side by side.
+  const float* unigram_up_to_root() const { return unigram_up_to_root_.data(); }
 
   // The class of a word: words of one length in characters share one, so that
   // most questions for a word of a slot are answered by a state's bit set.
@@ -90,15 +111,28 @@ class StateIndex {
 
   // Memory is what a walk waits for: ask for it early.
   void prefetch_state(NodeId s) const { __builtin_prefetch(&states_[s]); }
+  void prefetch_arc(NodeId a) const { __builtin_prefetch(&arcs_[a]); }
+  void prefetch_bounds(NodeId s, std::uint32_t class_bit) const {
+    if (states_[s].classes & HAS_CLASS_TABLE) {
+      __builtin_prefetch(&class_of_arcs(s, class_bit));
+    } else {
+      prefetch_arcs(s);
+    }
+  }
   void prefetch_arcs(NodeId s) const { __builtin_prefetch(&arcs_[states_[s].first_arc]); }
 
  private:
+  std::uint32_t num_classes_before(NodeId s, std::uint32_t class_bit) const {
+    return static_cast<std::uint32_t>(std::popcount(states_[s].classes & (class_bit - 1)));
+  }
+
   static constexpr NodeId FEW_ARCS = 4;  // looked through one by one
 
   void classify_words();
   void link_states();
   void bound_states();
   void bound_arcs();
+  void tabulate_classes();
 
   const NgramTable& table_;
   bool ends_;
@@ -106,7 +140,9 @@ class StateIndex {
   std::vector<State> states_;  // one more than contexts
   std::vector<Arc> arcs_;
   std::vector<std::uint8_t> word_class_;
-  std::vector<float> up_of_word_, down_of_word_;
+  std::vector<float> up_of_word_;
+  std::vector<float> unigram_up_to_root_;
+  std::vector<ClassOfArcs> class_tables_;  // by state and class
 };
 
 }  // namespace hiddenite

@@ -77,6 +77,8 @@ class SuffixClosure {
     entry_of_.clear();
     state.clear();
     for (std::size_t i = 0; i < count; ++i) {
+      if (i + PREFETCH < count) index.prefetch_state(node(i + PREFETCH));
+      if (i + PREFETCH / 2 < count) index.prefetch_state(index.state(node(i + PREFETCH / 2)).suffix);
       for (NodeId s = node(i);; s = index.state(s).suffix) {
         bool inserted;
         entry_of_.at(s, inserted);
@@ -115,6 +117,8 @@ class SuffixClosure {
     }
   }
 
+  static constexpr std::size_t PREFETCH = 8;  // so many items ahead
+
   NodeMap entry_of_;
   std::vector<std::uint32_t> fill_;
 };
@@ -136,12 +140,17 @@ class SlotWords {
   // `log_weight` is the slot's log_max or log_sum.
   void set(const StateIndex& index, const Slot& slot, const std::vector<double>& log_weight) {
     clear();
-    classes_ = 0;
-    for (const WordId w : slot.word) classes_ |= index.class_bit(w);
     slot_ = &slot;
     log_weight_ = log_weight.data();
-    best_ = *std::max_element(log_weight.begin(), log_weight.end());
     is_range_ = slot.is_range();
+    best_ = best_of(log_weight);
+    is_most_ = 2 * slot.size() > index.table().vocabulary.size();
+    classes_ = index.class_bit(slot.word.front()) | index.class_bit(slot.word.back());
+    // Words are numbered by length: where the first and the last agree, all between do.
+    is_one_class_ = std::has_single_bit(classes_);
+    if (!is_one_class_) {
+      for (const WordId w : slot.word) classes_ |= index.class_bit(w);
+    }
     if (is_range_) return;
     place_.resize(index.table().vocabulary.size(), NONE);
     for (std::uint32_t k = 0; k < slot.size(); ++k) place_[slot.word[k]] = k;
@@ -157,6 +166,28 @@ class SlotWords {
   const Slot& slot() const { return *slot_; }
   double log_weight(std::uint32_t k) const { return log_weight_[k]; }
   double best_log_weight() const { return best_; }
+  const double* log_weights() const { return log_weight_; }
+  bool is_range() const { return is_range_; }
+
+  // Asks for what bounds(s) will read, if s itself is there.
+  void prefetch(const StateIndex& index, NodeId s) const {
+    const StateIndex::State& state = index.state(s);
+    index.prefetch_state(state.suffix);
+    if (is_one_class_ && state.classes & classes_) index.prefetch_bounds(s, classes_);
+  }
+  // Asks for the first of the arcs of s to a word of the slot.
+  void prefetch_arcs(const StateIndex& index, NodeId s) const {
+    if (s == ROOT || (index.state(s).classes & classes_) == 0) return;
+    index.prefetch_arc(is_one_class_ ? first_arc(index, s) : index.state(s).first_arc);
+  }
+  // No arc of s to a word of the slot has a greater up_to_root.
+  float best_arc(const StateIndex& index, NodeId s) const {
+    const StateIndex::State& state = index.state(s);
+    if (!is_one_class_ || s == ROOT) return index.best_arc(s);
+    if ((state.classes & classes_) == 0) return -std::numeric_limits<float>::infinity();
+    if ((state.classes & StateIndex::HAS_CLASS_TABLE) == 0) return state.best_arc;
+    return index.class_of_arcs(s, classes_).best_arc;
+  }
 
   // Calls visit(arc id, arc, k) for the arcs of s that predict a word of the slot.
   template <class Visit>
@@ -171,11 +202,12 @@ class SlotWords {
     const NodeId end = index.end_arc(s);
     if (is_range_) {
       const WordId low = slot_->word.front(), high = slot_->word.back();
-      for (NodeId a = index.lower_arc(s, low); a < end && index.arc(a).word <= high; ++a) {
-        visit(a, index.arc(a), index.arc(a).word - low);
-      }
-    } else if (end - state.first_arc <= 8 * size) {
-      for (NodeId a = state.first_arc; a < end; ++a) {
+      NodeId a = first_arc(index, s);
+      while (a < end && index.arc(a).word < low) ++a;
+      for (; a < end && index.arc(a).word <= high; ++a) visit(a, index.arc(a), index.arc(a).word - low);
+    } else if (const NodeId first = is_one_class_ ? first_arc(index, s) : state.first_arc; end - first <= 8 * size) {
+      const WordId high = slot_->word.back();
+      for (NodeId a = first; a < end && index.arc(a).word <= high; ++a) {
         const std::uint32_t k = place_[index.arc(a).word];
         if (k != NONE) visit(a, index.arc(a), k);
       }
@@ -192,30 +224,85 @@ class SlotWords {
   std::pair<double, double> bounds(const StateIndex& index, NodeId s) const {
     const StateIndex::State& state = index.state(s);
     double up = state.log_backoff, down = state.log_backoff;
+    if (is_most_) return {state.up, state.down};
     if ((state.classes & classes_) == 0) return {up, down};
-    const NodeId first = is_range_ ? index.lower_arc(s, slot_->word.front()) : state.first_arc;
-    const NodeId last = std::min(index.end_arc(s), first + MAX_ARCS_FOR_BOUNDS + 1);
-    NodeId a = first;
-    for (; a < last; ++a) {
+    if (is_one_class_ && (state.classes & StateIndex::HAS_CLASS_TABLE)) {
+      const StateIndex::ClassOfArcs& arcs = index.class_of_arcs(s, classes_);
+      return {arcs.up, arcs.down};
+    }
+    const NodeId end = index.end_arc(s);
+    if (end - state.first_arc > MAX_ARCS_FOR_BOUNDS) return {state.up, state.down};
+    for (NodeId a = state.first_arc; a < end; ++a) {
       const StateIndex::Arc& arc = index.arc(a);
-      if (is_range_ && arc.word > slot_->word.back()) break;
-      if (!is_range_ && place_[arc.word] == NONE) continue;
+      if (is_range_ ? arc.word - slot_->word.front() >= slot_->size() : place_[arc.word] == NONE) continue;
       up = std::max(up, double{arc.up});
       down = std::min(down, double{arc.down});
     }
-    if (a - first > MAX_ARCS_FOR_BOUNDS) return {state.up, state.down};
     return {up, down};
   }
 
  private:
+  // Four at a time: std::max_element waits for each comparison.
+  static double best_of(const std::vector<double>& values) {
+    double best[4] = {LOG_ZERO, LOG_ZERO, LOG_ZERO, LOG_ZERO};
+    std::size_t i = 0;
+    for (; i + 4 <= values.size(); i += 4) {
+      for (std::size_t j = 0; j < 4; ++j) best[j] = values[i + j] > best[j] ? values[i + j] : best[j];
+    }
+    for (; i < values.size(); ++i) best[0] = std::max(best[0], values[i]);
+    return std::max(std::max(best[0], best[1]), std::max(best[2], best[3]));
+  }
+  // Not beyond the first arc of s to a word of the slot.
+  NodeId first_arc(const StateIndex& index, NodeId s) const {
+    const StateIndex::State& state = index.state(s);
+    if (!is_one_class_) return index.lower_arc(s, slot_->word.front());
+    return state.classes & StateIndex::HAS_CLASS_TABLE ? index.class_of_arcs(s, classes_).first_arc : state.first_arc;
+  }
+
   static constexpr NodeId MAX_ARCS_FOR_BOUNDS = 32;  // beyond, a bound over all words must do
 
   const Slot* slot_ = nullptr;
   const double* log_weight_ = nullptr;
   double best_ = 0.0;
   std::uint32_t classes_ = 0;  // bit set of the words' classes
+  bool is_one_class_ = false;  // all words are of one class
+  bool is_most_ = false;  // of the vocabulary: what bounds all words will do
   bool is_range_ = false;
   std::vector<std::uint32_t> place_;  // [word]: its place in the slot
+};
+
+// What can follow a state, the next word being one of a slot: bounds summed down
+// the whole suffix chain. Each state is looked at once.
+class ChainBounds {
+ public:
+  struct Bound {
+    double up = 0.0, down = 0.0;                  // against the next shorter state
+    double up_to_word = 0.0, down_to_word = 0.0;  // against the state after the last word alone
+    double up_to_root = 0.0, down_to_root = 0.0;
+  };
+  void clear() {
+    place_of_.clear();
+    bounds_.clear();
+  }
+  const Bound& get(const StateIndex& index, const SlotWords& words, NodeId s) {
+    bool inserted;
+    std::uint32_t& place = place_of_.at(s, inserted);
+    if (!inserted) return bounds_[place];
+    const auto own = static_cast<std::uint32_t>(bounds_.size());
+    place = own;
+    bounds_.push_back({});
+    if (s == ROOT) return bounds_[own];
+    const auto [up, down] = words.bounds(index, s);
+    const Bound shorter = get(index, words, index.state(s).suffix);
+    const bool is_word = s <= index.table().vocabulary.size();
+    return bounds_[own] = {up, down,
+                           is_word ? 0.0 : up + shorter.up_to_word, is_word ? 0.0 : down + shorter.down_to_word,
+                           up + shorter.up_to_root, down + shorter.down_to_root};
+  }
+
+ private:
+  NodeMap place_of_;
+  std::vector<Bound> bounds_;
 };
 
 }  // namespace hiddenite

@@ -131,7 +131,7 @@ def make_loose_target() -> tuple[NgramModel, Candidates, dict[tuple[str, ...], f
     """Two equally probable paths, one of which the bound overrates ninefold until it is refined there."""
     model = load(LOOSE_ARPA)
     slots = [[("a", 0.0), ("b", math.log(9.0))], [("cc", 0.0)]]
-    posterior = {("a", "cc"): 0.5, ("b", "cc"): 0.5}
+    posterior: dict[tuple[str, ...], float] = {("a", "cc"): 0.5, ("b", "cc"): 0.5}
     return model, Candidates.from_slots(model.vocabulary, slots), posterior
 
 
