@@ -71,7 +71,8 @@ void bind_guessers(nb::module_& m) {
       .def_static("train", &train_log_linear, "num_tags"_a, "examples"_a, "epochs"_a, "rate"_a, "penalty"_a,
                   "min_count"_a, "seed"_a, "Examples are words, whether first in their sentence, (tag, count).")
       .def_prop_ro("features", &LogLinearGuesser::features)
-      .def_prop_ro("weights", [](const LogLinearGuesser& self) { return to_array(self.weights()); });
+      .def_prop_ro("weights", [](const LogLinearGuesser& self) { return to_array(self.weights()); },
+                   nb::rv_policy::automatic);
 }
 
 using SymbolRow = std::tuple<std::uint32_t, std::string, WordId, double>;

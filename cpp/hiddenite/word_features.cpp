@@ -34,8 +34,9 @@ class FeatureWriter {
  public:
   explicit FeatureWriter(const std::function<void(std::string_view)>& use) : use_(use) {}
 
-  void operator()(std::string_view kind, std::u32string_view text = {}) {
-    feature_.assign(kind);
+  void operator()(char kind, std::u32string_view text = {}) {
+    feature_.clear();
+    feature_.push_back(kind);
     for (const char32_t c : text) append_utf8(feature_, c);
     use_(feature_);
   }
@@ -93,18 +94,22 @@ void for_each_feature(std::string_view utf8, bool is_first, const std::function<
   const auto suffix = [&](std::size_t k) { return low.substr(size - k); };
 
   FeatureWriter add(use);
-  add("b");
-  for (std::size_t k = 1; k <= std::min(size, MAX_SUFFIX); ++k) add("s", suffix(k));
-  for (std::size_t k = 1; k <= std::min(size, MAX_PREFIX); ++k) add("p", low.substr(0, k));
-  const std::string class_name{'c', word_class(word, is_first)};
-  add(class_name);
-  for (std::size_t k = 1; k <= std::min(size, MAX_CLASS_SUFFIX); ++k) add(class_name, suffix(k));
-  add("e", std::u32string_view(pattern).substr(size - std::min(size, END_PATTERN)));
-  if (pattern.find(U'A') != pattern.npos) add("u");
-  if (pattern.find(U'0') != pattern.npos) add("d");
+  add('b');
+  for (std::size_t k = 1; k <= std::min(size, MAX_SUFFIX); ++k) add('s', suffix(k));
+  for (std::size_t k = 1; k <= std::min(size, MAX_PREFIX); ++k) add('p', low.substr(0, k));
+  std::u32string of_class(1, static_cast<char32_t>(word_class(word, is_first)));
+  add('c', of_class);
+  for (std::size_t k = 1; k <= std::min(size, MAX_CLASS_SUFFIX); ++k) {
+    of_class.resize(1);
+    of_class.append(suffix(k));
+    add('c', of_class);
+  }
+  add('e', std::u32string_view(pattern).substr(size - std::min(size, END_PATTERN)));
+  if (pattern.find(U'A') != pattern.npos) add('u');
+  if (pattern.find(U'0') != pattern.npos) add('d');
   const std::size_t hyphen = lower.rfind(U'-');
-  if (hyphen != lower.npos && hyphen > 0) add("y", low.substr(hyphen + 1));
-  add("h", collapsed(std::move(pattern)));
+  if (hyphen != lower.npos && hyphen > 0) add('y', low.substr(hyphen + 1));
+  add('h', collapsed(std::move(pattern)));
 }
 
 }  // namespace hiddenite

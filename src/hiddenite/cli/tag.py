@@ -60,7 +60,9 @@ def _choice(found: str, known: Iterable[str], option: str) -> Any:
 # ---------------------------------------------------------------------- train
 
 
-@app.command("train", epilog="Example: hiddenite tag train train.conllu --column xpos --output english.tagger")
+@app.command(
+    "train", epilog="Example: hiddenite tag train train.conllu --column xpos --output english.tagger"
+)
 def train(
     tagged: Annotated[
         list[str],
@@ -81,7 +83,9 @@ def train(
         int | None, typer.Option(min=0, help="So many frequent words are seen by the transitions.")
     ] = None,
     guesser: Annotated[str | None, typer.Option(help=f"Of unseen words: {' or '.join(GUESSERS)}.")] = None,
-    rare: Annotated[int | None, typer.Option(min=1, help="It learns from words seen at most so often.")] = None,
+    rare: Annotated[
+        int | None, typer.Option(min=1, help="It learns from words seen at most so often.")
+    ] = None,
     guess_weight: Annotated[
         float | None, typer.Option(min=0.0, help="Observations that the guess is worth for a seen word.")
     ] = None,
@@ -183,7 +187,9 @@ def _read_all(paths: list[str], file_format: str, column: str, quiet: bool) -> I
 
 @app.command("run", epilog="Example: echo 'The dog barks .' | hiddenite tag run --model english.tagger")
 def run(
-    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="Plain text, TSV or CoNLL-U; - is stdin.")] = "-",
+    text: Annotated[
+        str, typer.Argument(metavar="[TEXT]", help="Plain text, TSV or CoNLL-U; - is stdin.")
+    ] = "-",
     *,
     model: Model,
     k: Annotated[int | None, typer.Option("-k", min=1, help="The k best tag sequences.")] = None,
@@ -215,9 +221,10 @@ def run(
 ) -> None:
     """Tag text: the best tags of each sentence, with the proof that they are.
 
-    Plain text has one sentence a line and gives a line of tags; TSV gives word TAB tag; of CoNLL-U the column
-    is filled and all else passes as it is. With --json each line is an object with id, words, tags, log_weight
-    and certificate. -k, --marginals and --sample give other answers, as `decode -k`, `marginals` and `sample`.
+    Plain text has one sentence a line and gives a line of tags; TSV gives word TAB tag; of CoNLL-U the
+    column is filled and all else passes as it is. With --json each line is an object with id, words, tags,
+    log_weight and certificate. -k, --marginals and --sample give other answers, in the form of the commands
+    decode -k, marginals and sample.
     """
     hush(quiet)
     _choice(column, COLUMNS, "--column")
@@ -227,7 +234,16 @@ def run(
         source = format_of(text, "plain")
     if target == "auto":
         target = source
-    query = _query(k, marginals, sample, seed, objective, method, budget, quiet)
+    query = _query(
+        k=k,
+        marginals=marginals,
+        sample=sample,
+        seed=seed,
+        objective=objective,
+        method=method,
+        budget=budget,
+        quiet=quiet,
+    )
     query.task()  # a bad option is told before the model is loaded
     tagger = Tagger.load(model)
     failures = uncertified = 0
@@ -253,6 +269,7 @@ def run(
 
 
 def _query(
+    *,
     k: int | None,
     marginals: bool,
     sample: int | None,

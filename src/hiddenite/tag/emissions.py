@@ -67,14 +67,16 @@ class Lexicon:
 
 
 def frequent_words(sentences: Sequence[TaggedSentence], number: int) -> frozenset[str]:
-    """Return the most frequent words in lower case; the earlier in the alphabet among equals."""
-    if number == 0:
-        return frozenset()
+    """Return the most frequent words in lower case; the earlier in the alphabet among equals.
+
+    At most half of the words: the others' symbols, the tags alone, are what unseen words have.
+    """
     counts = Counter(word for sentence in sentences for word, _ in sentence)
     lowered: Counter[str] = Counter()
     for word, count in counts.items():
         lowered[lower_case(word)] += count
     del lowered["<unk>"]  # no word to the core
+    number = min(number, len(lowered) // 2)
     return frozenset(sorted(lowered, key=lambda w: (-lowered[w], w))[:number])
 
 
@@ -216,4 +218,3 @@ def feature_table(
     trained = LogLinearGuesser.train(num_tags, rows, epochs, rate, penalty, 2, seed)
     features = tuple(trained.features)
     return FeatureTable(features, trained.weights.reshape(len(features), num_tags))
-

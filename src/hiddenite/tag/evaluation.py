@@ -8,6 +8,7 @@ tokens in bins by that probability,
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from hiddenite._core import TaskKind
 from hiddenite.errors import ModelError
 from hiddenite.inference import Query
 from hiddenite.results import Failure
-from hiddenite.tag.answers import Tagged, TagMarginals
+from hiddenite.tag.answers import TagAnswer, Tagged, TagMarginals
 from hiddenite.tag.formats import TaggedSentence
 from hiddenite.tag.tagger import Objective, Tagger, kind_of
 
@@ -116,42 +117,27 @@ def score(
 ) -> TagScore:
     """Tag the words of ``gold`` and compare; ``calibration`` takes their marginals too."""
     tally = _Tally(tagger.tags)
-    chunk: list[TaggedSentence] = []
-    for sentence in gold:
-        if len(sentence) > 0:
-            chunk.append(sentence)
-        if len(chunk) == _CHUNK:
-            _score_chunk(tagger, chunk, objective, calibration, threads, tally)
-            chunk = []
-    if chunk:
-        _score_chunk(tagger, chunk, objective, calibration, threads, tally)
+    sentences = (sentence for sentence in gold if len(sentence) > 0)
+    while chunk := list(itertools.islice(sentences, _CHUNK)):
+        words = [[word for word, _ in sentence] for sentence in chunk]
+        known = iter(tagger.known_words(words))
+        found = tagger.answer_many(words, Query(kind_of(objective)), threads)
+        posteriors: Iterable[TagAnswer | Failure | None] = itertools.repeat(None, len(chunk))
+        if calibration:
+            posteriors = tagger.answer_many(words, Query(TaskKind.MARGINALS), threads)
+        for sentence, answer, posterior in zip(chunk, found, posteriors, strict=True):
+            if not isinstance(answer, Tagged):
+                raise ModelError(answer.error if isinstance(answer, Failure) else "no tags")
+            tags = [tag for _, tag in sentence]
+            tally.add(answer, tags, [next(known) for _ in tags], _probabilities(answer, posterior))
     return tally.score()
 
 
-def _score_chunk(
-    tagger: Tagger,
-    gold: Sequence[TaggedSentence],
-    objective: str,
-    calibration: bool,
-    threads: int,
-    tally: _Tally,
-) -> None:
-    words = [[word for word, _ in sentence] for sentence in gold]
-    known = iter(tagger.known_words(words))
-    found = list(tagger.answer_many(words, Query(kind_of(objective)), threads))
-    marginals = (
-        list(tagger.answer_many(words, Query(TaskKind.MARGINALS), threads)) if calibration else [None] * len(gold)
-    )
-    for sentence, answer, posterior in zip(gold, found, marginals, strict=True):
-        if isinstance(answer, Failure):
-            raise ModelError(answer.error)
-        assert isinstance(answer, Tagged)
-        probabilities = None
-        if isinstance(posterior, TagMarginals):
-            probabilities = [
-                dict(slot)[tag] for slot, tag in zip(posterior.slots, answer.tags, strict=True)
-            ]
-        tally.add(answer, [tag for _, tag in sentence], [next(known) for _ in sentence], probabilities)
+def _probabilities(answer: Tagged, posterior: TagAnswer | Failure | None) -> list[float]:
+    """Return the posterior probability of each tag given, nothing if the posterior was not asked for."""
+    if not isinstance(posterior, TagMarginals):
+        return []
+    return [dict(slot)[tag] for slot, tag in zip(posterior.slots, answer.tags, strict=True)]
 
 
 class _Tally:
@@ -164,7 +150,11 @@ class _Tally:
         self._bins = [[0, 0, 0.0] for _ in range(NUM_BINS)]
 
     def add(
-        self, answer: Tagged, gold: Sequence[str], known: Sequence[bool], probabilities: Sequence[float] | None
+        self,
+        answer: Tagged,
+        gold: Sequence[str],
+        known: Sequence[bool],
+        probabilities: Sequence[float] | None,
     ) -> None:
         count = self._count
         is_right = [a == b for a, b in zip(answer.tags, gold, strict=True)]
@@ -176,10 +166,8 @@ class _Tally:
         count["sentences_right"] += all(is_right)
         count["unseen_tags"] += sum(tag not in self._tags for tag in gold)
         count["certified"] += answer.certificate.exact
-        self._confusions.update(
-            (b, a) for a, b, r in zip(answer.tags, gold, is_right, strict=True) if not r
-        )
-        for r, p in zip(is_right, probabilities or (), strict=probabilities is not None):
+        self._confusions.update((b, a) for a, b, r in zip(answer.tags, gold, is_right, strict=True) if not r)
+        for r, p in zip(is_right, probabilities, strict=False):  # none without calibration
             row = self._bins[min(int(p * NUM_BINS), NUM_BINS - 1)]
             row[0] += 1
             row[1] += r

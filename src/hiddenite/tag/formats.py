@@ -7,8 +7,8 @@ conllu     ten columns; the tag is column 4 (``upos``) or 5 (``xpos``)
 =========  =======================================================================================
 
 A file read for tagging is written back in its own format. Of CoNLL-U only the tag's column changes: comments,
-multiword ranges (``3-4``) and empty nodes (``5.1``) pass as they are. An empty sentence stays one. White space
-inside a CoNLL-U word, which the format allows, is a no-break space to the tagger.
+multiword ranges (``3-4``) and empty nodes (``5.1``) pass as they are. An empty sentence stays one. White
+space inside a CoNLL-U word, which the format allows, is a no-break space to the tagger.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ def _numbered_lines(reader: ChunkReader) -> Iterator[tuple[int, str]]:
         try:
             text = decode(block, reader.name)
         except FormatError as error:
-            assert error.line is not None
-            raise FormatError(reader.name, first_line + error.line - 1, error.message) from None
+            line = first_line + (error.line or 1) - 1
+            raise FormatError(reader.name, line, error.message) from None
         lines = text.split("\n")
         if lines[-1] == "":  # the end of the last line, not a line of its own
             lines.pop()
@@ -201,9 +201,7 @@ def _read_conllu(
 # ---------------------------------------------------------------------- write
 
 
-def write_record(
-    record: Record, tags: Sequence[str], file_format: FormatName, column: str = "xpos"
-) -> str:
+def write_record(record: Record, tags: Sequence[str], file_format: FormatName, column: str = "xpos") -> str:
     """Return a sentence with its tags as text, its end included."""
     if file_format == "conllu":
         return _fill_column(record, tags, COLUMNS[column])

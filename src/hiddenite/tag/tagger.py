@@ -28,6 +28,7 @@ from hiddenite.corpus import Sentence, sentence_text, tokenize
 from hiddenite.errors import (
     BudgetExceeded,
     EmptySupportError,
+    FormatError,
     ModelError,
     UnknownSymbolError,
     near_spellings,
@@ -208,7 +209,10 @@ class Tagger:
         """Read a model file."""
         from hiddenite.tag.archive import read_model  # noqa: PLC0415  (it reads what is defined here)
 
-        return cls(read_model(path))
+        try:
+            return cls(read_model(path))
+        except ModelError as error:
+            raise FormatError(os.fspath(path), None, f"{error}; expected a file as it was saved") from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file; loading it gives the same tagger."""
@@ -260,7 +264,9 @@ class Tagger:
         result = self._ask(words, query, Tagged)
         if require_exact and not result.certificate.exact:
             gap = result.certificate.gap
-            raise BudgetExceeded(f"the budget ended before the proof; the answer may be {gap:.4g} off", result)
+            raise BudgetExceeded(
+                f"the budget ended before the proof; the answer may be {gap:.4g} off", result
+            )
         return result
 
     def kbest(self, words: Sentence, k: int, *, method: MethodName = "auto") -> TagKBest:

@@ -3,7 +3,8 @@
 ``kneser-ney`` takes tags for words: interpolated modified Kneser-Ney (:meth:`NgramModel.train`). There are so
 few tags that the closed-form discounts of the lowest order often do not exist; it then uses 0.5, 1 and 1.5.
 
-``deleted-interpolation`` is TnT's (Brants 2000, section 2.2), here for any order N. With relative frequencies f,
+``deleted-interpolation`` is TnT's (Brants 2000, section 2.2), here for any order N. With relative
+frequencies f,
 
     p(t | t_1 .. t_(N-1)) = sum over n of lambda_n f(t | the last n - 1 tags),
 
@@ -73,8 +74,11 @@ def _windows(tags: Sequence[str], order: int) -> Iterator[Ngram]:
 def deleted_interpolation(
     windows: Counter[Ngram], counts: Counter[Ngram], contexts: Counter[Ngram], order: int
 ) -> list[float]:
-    """Return lambda_1 .. lambda_order; orders that predict an n-gram equally well share it."""
-    votes = [0.0] * order
+    """Return lambda_1 .. lambda_order; orders that predict an n-gram equally well share it.
+
+    Order 1 has one vote more, so that no transition is ever impossible.
+    """
+    votes = [1.0, *[0.0] * (order - 1)]
     for window, count in windows.items():
         left_out = [
             _ratio(counts[window[-n:]] - 1, contexts[window[-n:-1]] - 1) for n in range(1, len(window) + 1)
@@ -84,7 +88,7 @@ def deleted_interpolation(
         for i in winners:
             votes[i] += count / len(winners)
     total = sum(votes)
-    return [v / total for v in votes] if total else [1.0, *votes[1:]]
+    return [v / total for v in votes]
 
 
 def _ratio(a: int, b: int) -> float:
@@ -97,7 +101,7 @@ def _arpa_text(counts: Counter[Ngram], contexts: Counter[Ngram], lambdas: Sequen
     passed_on = [1.0]  # [n - 1]: L_(n-1) / L_n, what order n leaves to the one below
     for n in range(2, order + 1):
         below, here = math.fsum(lambdas[: n - 1]), math.fsum(lambdas[:n])
-        passed_on.append(below / here if here > 0 else 1.0)
+        passed_on.append(below / here)
     probs: dict[Ngram, float] = {}
     levels: list[list[str]] = [[] for _ in range(order)]
     for ngram in sorted(counts, key=lambda g: (len(g), g)):
