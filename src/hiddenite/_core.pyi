@@ -470,3 +470,6 @@ class TagChannel(Channel):
         """For each word of a text: 1 if it was seen in training."""
 
 def lower_case(text: str) -> str: ...
+
+def tag_text(engine: Engine, channel: Channel, text: bytes, names: list[str], threads: int) -> list[tuple[tuple[str, ...], float, CoreCertificate, str | None, int | None]]:
+    """The best tags of each line; `names` has the tag of each symbol."""

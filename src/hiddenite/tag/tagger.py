@@ -22,7 +22,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from hiddenite._core import TagChannel, TaskKind
+from hiddenite._core import TagChannel, TaskKind, tag_text
 from hiddenite.channel import Candidates, Channel
 from hiddenite.corpus import Sentence, sentence_text, tokenize
 from hiddenite.errors import (
@@ -33,7 +33,7 @@ from hiddenite.errors import (
     UnknownSymbolError,
     near_spellings,
 )
-from hiddenite.inference import Budget, MethodName, Query, answer_lines
+from hiddenite.inference import Budget, MethodName, Query, answer_lines, certificate_of
 from hiddenite.ngram import NgramModel
 from hiddenite.results import Decoded, Failure, KBest, Marginals, Samples
 from hiddenite.tag.answers import (
@@ -79,13 +79,13 @@ class TaggerOptions:
     guesser: Literal["log-linear", "suffix"] = "log-linear"  # of words that were never seen,
     rare: int = 10  # learned from words seen at most so often
     guess_weight: float = 0.3  # observations that the guess is worth for a word that was seen
-    floor: float = 1e-5  # tags less probable than this, relative to the word's best, are left out
+    floor: float = 1e-3  # tags less probable than this, relative to the word's best, are left out
     tag_dictionary: bool = False  # a word that was seen has no other tags than it was seen with
     suffix_length: int = 10  # suffix: longest ending
     shapes: bool = False  # suffix: tables for digits, hyphens and capitals, not for capitalisation alone
     theta: float | None = None  # suffix: weight of the shorter ending; None: the tags' standard deviation
     epochs: int = 20  # log-linear: passes over the rare words,
-    rate: float = 0.3  # first step of a weight,
+    rate: float = 0.1  # first step of a weight,
     penalty: float = 1.0  # of half the squared weights,
     seed: int = 1  # order of the examples
 
@@ -151,6 +151,7 @@ class Tagger:
         self.model = model
         self.trials = tuple(trials)  # of order="auto"
         self._tag_of = {symbol: split_symbol(symbol)[0] for symbol, _ in model.symbols}
+        self._names = [self._tag_of.get(symbol, "") for symbol in model.transitions.vocabulary]
         self._channel = Channel(model.transitions.vocabulary, _core_channel(model))
 
     # ------------------------------------------------------------------ make
@@ -310,6 +311,9 @@ class Tagger:
 
         A record's samples are those of its number, counted from ``first_record``.
         """
+        if query == Query(TaskKind.DECODE):
+            yield from self._tag_fast(sentences, threads)
+            return
         records = iter(sentences)
         while batch := [_words(sentence) for sentence in itertools.islice(records, BATCH)]:
             results = answer_lines(
@@ -322,6 +326,18 @@ class Tagger:
             )
             yield from map(self._answer, batch, results)
             first_record += len(batch)
+
+    def _tag_fast(self, sentences: Iterable[Sentence], threads: int) -> Iterator[Tagged | Failure]:
+        """Give the best tags by the core's own batches, which skip what a tagger does not need."""
+        engine, core = self.model.transitions.engine, self._core
+        records = iter(sentences)
+        while batch := [_words(sentence) for sentence in itertools.islice(records, BATCH)]:
+            rows = tag_text(engine, core, sentence_text(batch), self._names, threads)
+            for words, (tags, log_weight, proof, error, position) in zip(batch, rows, strict=True):
+                if error is not None:
+                    yield Failure(error, position)
+                else:
+                    yield Tagged(tuple(words), tags, log_weight, certificate_of(proof))
 
     def _tags(self, symbols: Iterable[str]) -> tuple[str, ...]:
         return tuple(map(self._tag_of.__getitem__, symbols))
