@@ -172,32 +172,46 @@ def thread_seconds(work: Callable[[], object], repeats: int) -> float:
 
 
 def speed(sizes: Sizes) -> Row:
-    """Tokens a second, one thread, order 3, from lists of words to lists of tags."""
+    """Tokens a second, one thread, order 3, from lists of words to tags."""
     rows, gains = [], []
     for corpus, (train, test) in corpora().items():
         words = [[w for w, _ in s] for s in test]
         tokens = sum(map(len, words))
-        nltk = nltk_tagger(corpus)
-        theirs = tokens / thread_seconds(lambda: nltk.tagdata(words), sizes.repeats)  # noqa: B023
-        rows.append([corpus, "NLTK 3.10 TnT", f"{theirs / 1e3:.0f}", "1"])
+        theirs = _nltk_speeds(corpus, words, tokens, sizes.repeats)
+        for name, rate in theirs.items():
+            rows.append([corpus, f"NLTK TnT, {name}", f"{rate / 1e3:.0f}", "", ""])
+        first, again = theirs.values()
         settings = [("default", TaggerOptions(), "map"), ("default", TaggerOptions(), "mbr")]
         settings += [("TnT's recipe", TaggerOptions.tnt(), "map")]
         for name, options, objective in settings:
             tagger = Tagger.train_with(train, options)
-            ours = tokens / thread_seconds(
-                lambda: list(tagger.tag_many(words, objective=objective, threads=1)),  # type: ignore[arg-type]  # noqa: B023
-                sizes.repeats,
-            )
-            rows.append([corpus, f"{name}, {objective}", f"{ours / 1e3:.0f}", f"{ours / theirs:.1f}"])
+            ask = functools.partial(tagger.tag_many, words, objective=objective, threads=1)  # type: ignore[arg-type]
+            ours = tokens / thread_seconds(lambda: list(ask()), sizes.repeats)  # noqa: B023
+            rates = [f"{rate / 1e3:.0f}" for rate in (ours,)] + [f"{ours / first:.1f}", f"{ours / again:.1f}"]
+            rows.append([corpus, f"{name}, {objective}", *rates])
             if (name, objective) == ("default", "map"):
-                gains.append(ours / theirs)
+                gains.append(ours / first)
     return Row(
         "Tagging speed, order 3, one thread",
         "at least 5× NLTK's TnT (goal: 20×)",
         " and ".join(f"{g:.1f}×" for g in gains),
         min(gains) >= 5,
-        table(["corpus", "tagger", "k tokens/s", "/ NLTK"], rows),
+        "NLTK's TnT remembers the candidates of each word; ours remembers nothing.\n\n"
+        + table(["corpus", "tagger", "k tokens/s", "/ NLTK on new text", "/ NLTK again"], rows),
     )
+
+
+def _nltk_speeds(corpus: str, words: list[list[str]], tokens: int, repeats: int) -> dict[str, float]:
+    """Return tokens a second on text that it has not met yet, and on the same text again."""
+    tagger = nltk_tagger(corpus)
+
+    def first_time() -> None:
+        tagger._candidate_tags_cache.clear()  # type: ignore[attr-defined]
+        tagger.tagdata(words)  # type: ignore[attr-defined]
+
+    first = tokens / thread_seconds(first_time, repeats)
+    again = tokens / thread_seconds(lambda: tagger.tagdata(words), repeats)  # type: ignore[attr-defined]
+    return {"new text": first, "the same text again": again}
 
 
 # ----------------------------------------------------------------- high orders

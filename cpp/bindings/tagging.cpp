@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include "../hiddenite/error.hpp"
 #include "bindings.hpp"
 
 using namespace hiddenite;
@@ -9,24 +10,58 @@ using namespace nb::literals;
 
 namespace {
 
-// One tuple a line, because a batch has many: names of the tags, log weight,
-// certificate, and for a line that cannot be tagged the error and its position.
-nb::list tag_text(const Engine& engine, const Channel& channel, nb::bytes text, nb::list names, int threads) {
-  const std::string_view view(text.c_str(), text.size());
-  std::vector<TaggedLine> lines;
+// The words of all sentences, copied, so that other threads may run meanwhile.
+SentenceWords copy_words(const nb::list& sentences) {
+  SentenceWords result;
+  for (const nb::handle sentence : sentences) {
+    for (const nb::handle word : sentence) {
+      Py_ssize_t size = 0;
+      const char* text = PyUnicode_AsUTF8AndSize(word.ptr(), &size);
+      if (text == nullptr) throw nb::python_error();
+      if (size == 0 || find_space(text, text + size) != text + size) {
+        throw ModelError("the word '" + std::string(text) + "' is empty or contains white space");
+      }
+      result.text.append(text, static_cast<std::size_t>(size));
+      result.word_begin.push_back(result.text.size());
+    }
+    result.begin.push_back(result.word_begin.size() - 1);
+  }
+  return result;
+}
+
+const char* name_of(Method method) {
+  switch (method) {
+    case Method::AUTO: return "auto";
+    case Method::REFINE: return "refine";
+    case Method::PAPER: return "paper";
+    case Method::FULL: return "full";
+    case Method::DOMINANCE: return "dominance";
+  }
+  return "";
+}
+
+// One tuple a sentence, because a batch has many: names of the tags, log weight,
+// the certificate's fields, and for one that cannot be tagged error and position.
+nb::list tag_words(const Engine& engine, const TagChannel& channel, const nb::list& sentences, const nb::list& names,
+                   int threads) {
+  if (names.size() < engine.table().vocabulary.size()) throw nb::index_error("a symbol has no name");
+  const SentenceWords words = copy_words(sentences);
+  std::vector<TaggedSentence> tagged;
   {
     const nb::gil_scoped_release release;
-    lines = tag_lines(engine, channel, split_lines(view), threads);
+    tagged = tag_sentences(engine, channel, words, threads);
   }
-  if (names.size() < engine.table().vocabulary.size()) throw nb::index_error("a symbol has no name");
   nb::list result;
-  for (const TaggedLine& line : lines) {
+  for (const TaggedSentence& sentence : tagged) {
     nb::list tags;
-    for (const WordId symbol : line.symbols) tags.append(names[symbol]);
-    const bool is_empty = line.status == Answer::Status::EMPTY_SUPPORT;
-    result.append(nb::make_tuple(nb::tuple(tags), line.log_weight, line.certificate,
-                                 line.status == Answer::Status::DONE ? nb::none() : nb::cast(line.error),
-                                 is_empty ? nb::cast(line.position) : nb::none()));
+    for (const WordId symbol : sentence.symbols) tags.append(names[symbol]);
+    const bool is_done = sentence.status == Answer::Status::DONE;
+    const bool is_empty = sentence.status == Answer::Status::EMPTY_SUPPORT;
+    const Certificate& c = sentence.certificate;
+    result.append(nb::make_tuple(
+        nb::tuple(tags), sentence.log_weight,
+        nb::make_tuple(c.exact, c.upper, c.lower, name_of(c.method), c.refinements, c.states),
+        is_done ? nb::none() : nb::cast(sentence.error), is_empty ? nb::cast(sentence.position) : nb::none()));
   }
   return result;
 }
@@ -34,8 +69,9 @@ nb::list tag_text(const Engine& engine, const Channel& channel, nb::bytes text, 
 }  // namespace
 
 void bind_tagging(nb::module_& m) {
-  m.def("tag_text", &tag_text, "engine"_a, "channel"_a, "text"_a, "names"_a, "threads"_a,
-        nb::sig("def tag_text(engine: Engine, channel: Channel, text: bytes, names: list[str], threads: int) -> "
-                "list[tuple[tuple[str, ...], float, CoreCertificate, str | None, int | None]]"),
-        "The best tags of each line; `names` has the tag of each symbol.");
+  m.def("tag_words", &tag_words, "engine"_a, "channel"_a, "sentences"_a, "names"_a, "threads"_a,
+        nb::sig("def tag_words(engine: Engine, channel: TagChannel, sentences: list[Sequence[str]], names: list[str], "
+                "threads: int) -> list[tuple[tuple[str, ...], float, tuple[bool, float, float, str, int, int], "
+                "str | None, int | None]]"),
+        "The best tags of each sentence; `names` has the tag of each symbol.");
 }

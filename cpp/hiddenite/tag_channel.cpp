@@ -147,27 +147,40 @@ void TagChannel::add_word(const TagLexicon& lexicon, std::size_t i, Scratch& scr
   first_row_[id] = m > 0.0 && begins_upper(word) ? make_row(true) : row_[id];
 }
 
+void TagChannel::add_slot(std::string_view word, bool is_first, Scratch& scratch, Reading& reading) const {
+  const WordId id = find(word);
+  if (id != NO_WORD) {
+    const Row row = is_first ? first_row_[id] : row_[id];
+    const auto append = [&](auto& to, const auto& from) {
+      to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(row.begin),
+                from.begin() + static_cast<std::ptrdiff_t>(row.end));
+    };
+    append(reading.words, slot_words_);
+    append(reading.log_weights, slot_weights_);
+  } else {
+    guess(word, is_first, scratch);
+    fill_slot(word, -log_tokens_, scratch);
+    for (const auto& [tag, log_weight] : scratch.slot) reading.add(tag, log_weight);
+  }
+  reading.close_slot();
+}
+
 Reading TagChannel::read_text(std::string_view line) const {
   Reading reading;
   Scratch scratch;
-  bool is_first = true;
-  for (std::string_view word = next_word(line); !word.empty(); word = next_word(line), is_first = false) {
-    const WordId id = find(word);
-    if (id != NO_WORD) {
-      const Row row = is_first ? first_row_[id] : row_[id];
-      const auto at = [&](const auto& values, std::uint64_t k) {
-        return values.begin() + static_cast<std::ptrdiff_t>(k);
-      };
-      reading.words.insert(reading.words.end(), at(slot_words_, row.begin), at(slot_words_, row.end));
-      reading.log_weights.insert(reading.log_weights.end(), at(slot_weights_, row.begin),
-                                 at(slot_weights_, row.end));
-    } else {
-      guess(word, is_first, scratch);
-      fill_slot(word, -log_tokens_, scratch);
-      for (const auto& [tag, log_weight] : scratch.slot) reading.add(tag, log_weight);
-    }
-    reading.close_slot();
+  for (std::string_view word = next_word(line); !word.empty(); word = next_word(line)) {
+    add_slot(word, reading.length() == 0, scratch, reading);
   }
+  return reading;
+}
+
+Reading TagChannel::read_words(std::span<const std::string_view> words) const {
+  Reading reading;
+  Scratch scratch;
+  reading.begin.reserve(words.size() + 1);
+  reading.words.reserve(2 * words.size());
+  reading.log_weights.reserve(2 * words.size());
+  for (const std::string_view word : words) add_slot(word, reading.length() == 0, scratch, reading);
   return reading;
 }
 

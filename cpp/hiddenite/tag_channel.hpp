@@ -21,6 +21,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,9 @@ class TagChannel final : public Channel {
   TagChannel(const NgramTable& table, const TagLexicon& lexicon, const Guesser& guesser,
              const TagChannelOptions& options);
 
+  // The slots of a sentence that is cut into words already: UTF-8, none empty.
+  Reading read_words(std::span<const std::string_view> words) const;
+
   bool knows(std::string_view word) const { return find(word) != NO_WORD; }
   // For each word of a text, one sentence a line: whether it was seen in training.
   std::vector<std::uint8_t> known_words(std::string_view text) const;
@@ -72,6 +76,7 @@ class TagChannel final : public Channel {
   };
 
   Reading read_text(std::string_view line) const override;
+  void add_slot(std::string_view word, bool is_first, Scratch& scratch, Reading& reading) const;
   WordId find(std::string_view word) const;
   void check(const NgramTable& table, const TagLexicon& lexicon) const;
   void add_symbols(const std::vector<TagSymbol>& symbols);

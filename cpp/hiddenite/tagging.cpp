@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "error.hpp"
 #include "parallel.hpp"
 
 namespace hiddenite {
@@ -13,6 +12,7 @@ namespace hiddenite {
 bool SparseViterbi::advance(const Reading& reading, std::size_t slot, std::size_t first) {
   const std::size_t last = states_.size();
   const auto size = static_cast<std::uint32_t>(reading.begin[slot + 1] - reading.begin[slot]);
+  if (size * (last - first) > MAX_STEPS) return false;
   for (std::uint32_t k = 0; k < size; ++k) {
     const std::size_t candidate = reading.begin[slot] + k;
     const std::size_t of_word = states_.size();
@@ -31,7 +31,6 @@ bool SparseViterbi::advance(const Reading& reading, std::size_t slot, std::size_
         *same = reached;
       }
     }
-    if (states_.size() - last > MAX_STATES) return false;
   }
   return states_.size() > last;
 }
@@ -68,12 +67,22 @@ void SparseViterbi::follow(std::size_t last, std::size_t length, std::vector<std
 namespace {
 
 // One thread's part of the work.
-class LineTagger {
+class SentenceTagger {
  public:
-  explicit LineTagger(const Engine& engine) : engine_(engine), viterbi_(engine.table()), workspace_(engine) {}
+  SentenceTagger(const Engine& engine, const TagChannel& channel)
+      : channel_(channel), viterbi_(engine.table()), workspace_(engine) {
+    // Many candidates and short histories are what dominance is best at.
+    if (engine.table().order <= 3) task_.method = Method::DOMINANCE;
+  }
 
-  TaggedLine tag(const Reading& reading, std::uint64_t stream) {
-    TaggedLine result;
+  TaggedSentence tag(const SentenceWords& sentences, std::size_t i) {
+    words_.clear();
+    for (std::size_t j = sentences.begin[i]; j < sentences.begin[i + 1]; ++j) {
+      const std::size_t begin = sentences.word_begin[j], end = sentences.word_begin[j + 1];
+      words_.emplace_back(sentences.text.data() + begin, end - begin);
+    }
+    const Reading reading = channel_.read_words(words_);
+    TaggedSentence result;
     if (viterbi_.decode(reading, true, path_, result.log_weight)) {
       result.certificate = {.exact = true,
                             .upper = result.log_weight,
@@ -84,7 +93,7 @@ class LineTagger {
       add_symbols(reading, path_, result);
       return result;
     }
-    const Answer answer = workspace_.answer(reading, Task{}, stream);
+    const Answer answer = workspace_.answer(reading, task_, i);
     result.status = answer.status;
     result.error = answer.error;
     result.position = answer.position;
@@ -97,32 +106,29 @@ class LineTagger {
   }
 
  private:
-  static void add_symbols(const Reading& reading, const std::vector<std::uint32_t>& path, TaggedLine& result) {
+  static void add_symbols(const Reading& reading, const std::vector<std::uint32_t>& path, TaggedSentence& result) {
     result.symbols.resize(path.size());
     for (std::size_t i = 0; i < path.size(); ++i) result.symbols[i] = reading.words[reading.begin[i] + path[i]];
   }
 
-  const Engine& engine_;
+  const TagChannel& channel_;
+  std::vector<std::string_view> words_;
   SparseViterbi viterbi_;
   Workspace workspace_;
+  Task task_;
   std::vector<std::uint32_t> path_;
 };
 
 }  // namespace
 
-std::vector<TaggedLine> tag_lines(const Engine& engine, const Channel& channel,
-                                  const std::vector<std::string_view>& lines, int threads) {
-  std::vector<TaggedLine> results(lines.size());
-  std::vector<std::unique_ptr<LineTagger>> taggers(static_cast<std::size_t>(resolve_threads(threads)));
-  parallel_for(lines.size(), threads, [&](std::size_t i, int thread) {
+std::vector<TaggedSentence> tag_sentences(const Engine& engine, const TagChannel& channel,
+                                          const SentenceWords& sentences, int threads) {
+  std::vector<TaggedSentence> results(sentences.size());
+  std::vector<std::unique_ptr<SentenceTagger>> taggers(static_cast<std::size_t>(resolve_threads(threads)));
+  parallel_for(sentences.size(), threads, [&](std::size_t i, int thread) {
     auto& tagger = taggers[static_cast<std::size_t>(thread)];
-    if (!tagger) tagger = std::make_unique<LineTagger>(engine);
-    try {
-      results[i] = tagger->tag(channel.read(lines[i]), i);
-    } catch (const ModelError& e) {
-      results[i].status = Answer::Status::BAD_RECORD;
-      results[i].error = e.what();
-    }
+    if (!tagger) tagger = std::make_unique<SentenceTagger>(engine, channel);
+    results[i] = tagger->tag(sentences, i);
   });
   return results;
 }

@@ -3,8 +3,8 @@
 // Most words have one or two tags, so the n-gram states that a sentence's
 // candidates reach are few, and the plainest exact method wins: Viterbi over all
 // of them. It costs one step of the model per state and candidate, and nothing
-// is set up. A sentence that reaches more than MAX_STATES states at a position
-// (many unseen words in a row, a high order) goes to the engine's own methods.
+// is set up. A sentence that would take more than MAX_STEPS of them at one
+// position (unseen words in a row) goes to the engine's own methods.
 #pragma once
 
 #include <string>
@@ -12,15 +12,16 @@
 #include <vector>
 
 #include "engine.hpp"
+#include "tag_channel.hpp"
 
 namespace hiddenite {
 
 class SparseViterbi {
  public:
-  static constexpr std::size_t MAX_STATES = 256;
+  static constexpr std::size_t MAX_STEPS = 1024;
 
   explicit SparseViterbi(const NgramTable& table) : table_(table) {}
-  // The best path by places in the slots, or false: too many states, or no path.
+  // The best path by places in the slots, or false: too many steps, or no path.
   // The weight is added up as path_log_weight does, so the two are equal.
   bool decode(const Reading& reading, bool ends, std::vector<std::uint32_t>& path, double& log_weight);
   std::uint64_t num_states() const { return states_.size(); }  // of the last sentence
@@ -39,7 +40,7 @@ class SparseViterbi {
   std::vector<State> states_;  // of all positions in a row
 };
 
-struct TaggedLine {
+struct TaggedSentence {
   Answer::Status status = Answer::Status::DONE;
   std::string error;
   std::size_t position = 0;
@@ -48,8 +49,17 @@ struct TaggedLine {
   Certificate certificate;
 };
 
-// The best tags of each line, in order, the same for any number of threads.
-std::vector<TaggedLine> tag_lines(const Engine& engine, const Channel& channel,
-                                  const std::vector<std::string_view>& lines, int threads);
+// Words of many sentences in a row: sentence i has those from begin[i] to
+// begin[i + 1]; word j is text[word_begin[j] .. word_begin[j + 1]].
+struct SentenceWords {
+  std::string text;
+  std::vector<std::size_t> word_begin{0};
+  std::vector<std::size_t> begin{0};
+  std::size_t size() const { return begin.size() - 1; }
+};
+
+// The best tags of each sentence, in order, the same for any number of threads.
+std::vector<TaggedSentence> tag_sentences(const Engine& engine, const TagChannel& channel,
+                                      const SentenceWords& sentences, int threads);
 
 }  // namespace hiddenite

@@ -471,5 +471,5 @@ class TagChannel(Channel):
 
 def lower_case(text: str) -> str: ...
 
-def tag_text(engine: Engine, channel: Channel, text: bytes, names: list[str], threads: int) -> list[tuple[tuple[str, ...], float, CoreCertificate, str | None, int | None]]:
-    """The best tags of each line; `names` has the tag of each symbol."""
+def tag_words(engine: Engine, channel: TagChannel, sentences: list[Sequence[str]], names: list[str], threads: int) -> list[tuple[tuple[str, ...], float, tuple[bool, float, float, str, int, int], str | None, int | None]]:
+    """The best tags of each sentence; `names` has the tag of each symbol."""

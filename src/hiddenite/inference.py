@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from hiddenite._core import Answer, CoreCertificate, Decoder, Method, Status, Strategy, Task, TaskKind
+from hiddenite._core import Answer, Decoder, Method, Status, Strategy, Task, TaskKind
 from hiddenite.channel import Candidates, Channel
 from hiddenite.errors import (
     BudgetExceeded,
@@ -133,22 +133,20 @@ def _id(answer: Answer) -> str | int | None:
     return int(answer.id) if answer.id_is_integer else answer.id or None
 
 
-def certificate_of(c: CoreCertificate) -> Certificate:
-    """Return the core's certificate as a record."""
+def _certificate(answer: Answer) -> Certificate:
+    c = answer.certificate
     return Certificate(c.exact, c.upper, c.lower, c.method.name.lower(), c.refinements, c.states)
 
 
 def _decoded(answer: Answer) -> Decoded:
-    return Decoded(
-        tuple(answer.words[0]), answer.log_weights[0], certificate_of(answer.certificate), None, _id(answer)
-    )
+    return Decoded(tuple(answer.words[0]), answer.log_weights[0], _certificate(answer), None, _id(answer))
 
 
 def _mbr(answer: Answer) -> Decoded:
     return Decoded(
         tuple(answer.words[0]),
         answer.log_weights[0],
-        certificate_of(answer.certificate),
+        _certificate(answer),
         answer.expected_errors,
         _id(answer),
     )
@@ -156,9 +154,7 @@ def _mbr(answer: Answer) -> Decoded:
 
 def _kbest(answer: Answer) -> KBest:
     rows = zip(answer.words, answer.log_weights, strict=True)
-    return KBest(
-        tuple(Hypothesis(tuple(w), v) for w, v in rows), certificate_of(answer.certificate), _id(answer)
-    )
+    return KBest(tuple(Hypothesis(tuple(w), v) for w, v in rows), _certificate(answer), _id(answer))
 
 
 def _samples(answer: Answer) -> Samples:

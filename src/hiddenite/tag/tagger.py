@@ -22,7 +22,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from hiddenite._core import TagChannel, TaskKind, tag_text
+from hiddenite._core import TagChannel, TaskKind, tag_words
 from hiddenite.channel import Candidates, Channel
 from hiddenite.corpus import Sentence, sentence_text, tokenize
 from hiddenite.errors import (
@@ -33,9 +33,9 @@ from hiddenite.errors import (
     UnknownSymbolError,
     near_spellings,
 )
-from hiddenite.inference import Budget, MethodName, Query, answer_lines, certificate_of
+from hiddenite.inference import Budget, MethodName, Query, answer_lines
 from hiddenite.ngram import NgramModel
-from hiddenite.results import Decoded, Failure, KBest, Marginals, Samples
+from hiddenite.results import Certificate, Decoded, Failure, KBest, Marginals, Samples
 from hiddenite.tag.answers import (
     TagAnswer,
     Tagged,
@@ -79,7 +79,7 @@ class TaggerOptions:
     guesser: Literal["log-linear", "suffix"] = "log-linear"  # of words that were never seen,
     rare: int = 10  # learned from words seen at most so often
     guess_weight: float = 0.3  # observations that the guess is worth for a word that was seen
-    floor: float = 1e-3  # tags less probable than this, relative to the word's best, are left out
+    floor: float = 3e-3  # tags less probable than this, relative to the word's best, are left out
     tag_dictionary: bool = False  # a word that was seen has no other tags than it was seen with
     suffix_length: int = 10  # suffix: longest ending
     shapes: bool = False  # suffix: tables for digits, hyphens and capitals, not for capitalisation alone
@@ -332,12 +332,12 @@ class Tagger:
         engine, core = self.model.transitions.engine, self._core
         records = iter(sentences)
         while batch := [_words(sentence) for sentence in itertools.islice(records, BATCH)]:
-            rows = tag_text(engine, core, sentence_text(batch), self._names, threads)
+            rows = tag_words(engine, core, batch, self._names, threads)
             for words, (tags, log_weight, proof, error, position) in zip(batch, rows, strict=True):
                 if error is not None:
                     yield Failure(error, position)
                 else:
-                    yield Tagged(tuple(words), tags, log_weight, certificate_of(proof))
+                    yield Tagged(tuple(words), tags, log_weight, Certificate(*proof))
 
     def _tags(self, symbols: Iterable[str]) -> tuple[str, ...]:
         return tuple(map(self._tag_of.__getitem__, symbols))
