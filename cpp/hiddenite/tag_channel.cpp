@@ -87,7 +87,7 @@ void TagChannel::guess(std::string_view word, bool is_first, Scratch& scratch) c
 
 // The slot of a word from ln p(t | w) in `scratch.log_probs`.
 void TagChannel::fill_slot(std::string_view word, double log_word, Scratch& scratch) const {
-  const WordId own = lexical_.size() > NUM_SPECIAL_WORDS ? lexical_.find(to_lower(word)) : NO_WORD;
+  const WordId own = lexical_.find(to_lower(word));
   const WordId row = own != NO_WORD && is_lexical_[own] ? own : UNKNOWN;
   const TagSymbol* const* symbols = symbol_of_.data() + row * num_tags_;
   double best = LOG_ZERO;

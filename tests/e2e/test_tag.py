@@ -85,7 +85,7 @@ def test_other_answers(place: Path) -> None:
 def test_other_answers_as_text(place: Path) -> None:
     arguments = ("tag", "run", "--model", "tsv.tagger", "--quiet")
     line = b"The dog\n"
-    assert succeed(place, *arguments, "-k", "2", stdin=line).stdout.count(b"\n") == 3
+    assert succeed(place, *arguments, "-k", "2", stdin=b"The zog\n").stdout.count(b"\n") == 3
     assert succeed(place, *arguments, "--marginals", stdin=line).stdout.startswith(b"DT:")
     assert b"DT NN" in succeed(place, *arguments, "--sample", "9", stdin=line).stdout
 

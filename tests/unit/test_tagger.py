@@ -9,7 +9,8 @@ import pytest
 
 from hiddenite import FormatError, ModelError, Tagger, TaggerOptions, UnknownSymbolError
 from hiddenite._core import LogLinearGuesser, SuffixGuesser, lower_case
-from hiddenite.tag import score
+from hiddenite.inference import MethodName
+from hiddenite.tag import OrderTrial, Tagged, score
 from hiddenite.tag.evaluation import plot_reliability
 from tests.tag_oracle import small_options
 
@@ -52,9 +53,33 @@ def test_an_empty_sentence_stays(tagger: Tagger) -> None:
 def test_all_methods_and_threads_agree(tagger: Tagger) -> None:
     sentences = [[w for w, _ in s] for s in SENTENCES] + [["Foo", "bars", "the", "old", "baz"]]
     expected = [getattr(f, "tags", None) for f in tagger.tag_many(sentences, threads=1)]
-    for method in ("refine", "paper", "full", "dominance"):
-        found = tagger.tag_many(sentences, method=method, threads=2)  # type: ignore[arg-type]
+    methods: list[MethodName] = ["refine", "paper", "full", "dominance"]
+    for method in methods:
+        found = tagger.tag_many(sentences, method=method, threads=2)
         assert [getattr(f, "tags", None) for f in found] == expected
+
+
+def test_many_candidates_go_to_the_engine() -> None:
+    tags = [f"T{i}" for i in range(40)]
+    sentences = [[(f"w{i}", t), (f"v{i}", tags[i * 7 % 40])] for i, t in enumerate(tags)]
+    tagger = Tagger.train_with(sentences, small_options(floor=0.0, lexicalize=0))
+    words = ["unseen", "words", "in", "a", "row"]
+    (found,) = tagger.tag_many([words])
+    assert isinstance(found, Tagged)
+    assert found.certificate.exact
+    assert found.certificate.method == "dominance"
+    methods: list[MethodName] = ["full", "refine"]
+    for method in methods:
+        other = tagger.tag(words, method=method)
+        assert other.log_weight == pytest.approx(found.log_weight, abs=1e-9)
+
+
+@pytest.mark.parametrize("word", ["", "a b", "\ud800"])
+def test_bad_words_are_told(tagger: Tagger, word: str) -> None:
+    with pytest.raises((ModelError, UnicodeEncodeError)):
+        tagger.tag(["The", word])
+    with pytest.raises((ModelError, UnicodeEncodeError)):
+        tagger.marginals(["The", word])
 
 
 @pytest.mark.parametrize(
@@ -93,7 +118,7 @@ def test_bad_training_text_is_told(sentences: list[list[tuple[str, str]]], error
 
 
 def test_the_order_is_chosen_on_held_out_sentences() -> None:
-    trials = []
+    trials: list[OrderTrial] = []
     tagger = Tagger.train(SENTENCES, order="auto", max_order=4, on_trial=trials.append, epochs=1)
     assert [t.order for t in tagger.trials] == [2, 3, 4]
     assert list(tagger.trials) == trials

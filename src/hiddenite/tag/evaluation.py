@@ -154,7 +154,7 @@ class _Tally:
         answer: Tagged,
         gold: Sequence[str],
         known: Sequence[bool],
-        probabilities: Sequence[float] | None,
+        probabilities: Sequence[float],
     ) -> None:
         count = self._count
         is_right = [a == b for a, b in zip(answer.tags, gold, strict=True)]

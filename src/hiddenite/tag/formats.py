@@ -111,8 +111,8 @@ def _numbered_lines(reader: ChunkReader) -> Iterator[tuple[int, str]]:
         try:
             text = decode(block, reader.name)
         except FormatError as error:
-            line = first_line + (error.line or 1) - 1
-            raise FormatError(reader.name, line, error.message) from None
+            bad_line = first_line + (error.line or 1) - 1
+            raise FormatError(reader.name, bad_line, error.message) from None
         lines = text.split("\n")
         if lines[-1] == "":  # the end of the last line, not a line of its own
             lines.pop()

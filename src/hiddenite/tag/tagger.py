@@ -239,7 +239,7 @@ class Tagger:
 
     def known_words(self, sentences: Iterable[Sentence]) -> list[bool]:
         """For each word of all sentences in a row, whether it was seen in training."""
-        return self._core.known_words(sentence_text(sentences)).astype(bool).tolist()
+        return [bool(known) for known in self._core.known_words(sentence_text(sentences))]
 
     @property
     def _core(self) -> TagChannel:
