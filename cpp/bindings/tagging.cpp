@@ -29,6 +29,17 @@ SentenceWords copy_words(const nb::list& sentences) {
   return result;
 }
 
+// A tuple of the symbols' names; made in place, for this is done for every word.
+nb::object name_symbols(const std::vector<WordId>& symbols, const nb::list& names) {
+  nb::object result = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(symbols.size())));
+  if (!result.is_valid()) throw nb::python_error();
+  for (std::size_t i = 0; i < symbols.size(); ++i) {
+    PyObject* name = PyList_GET_ITEM(names.ptr(), static_cast<Py_ssize_t>(symbols[i]));
+    PyTuple_SET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i), Py_NewRef(name));
+  }
+  return result;
+}
+
 const char* name_of(Method method) {
   switch (method) {
     case Method::AUTO: return "auto";
@@ -53,13 +64,11 @@ nb::list tag_words(const Engine& engine, const TagChannel& channel, const nb::li
   }
   nb::list result;
   for (const TaggedSentence& sentence : tagged) {
-    nb::list tags;
-    for (const WordId symbol : sentence.symbols) tags.append(names[symbol]);
     const bool is_done = sentence.status == Answer::Status::DONE;
     const bool is_empty = sentence.status == Answer::Status::EMPTY_SUPPORT;
     const Certificate& c = sentence.certificate;
     result.append(nb::make_tuple(
-        nb::tuple(tags), sentence.log_weight,
+        name_symbols(sentence.symbols, names), sentence.log_weight,
         nb::make_tuple(c.exact, c.upper, c.lower, name_of(c.method), c.refinements, c.states),
         is_done ? nb::none() : nb::cast(sentence.error), is_empty ? nb::cast(sentence.position) : nb::none()));
   }

@@ -18,7 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, cast
 
 import numpy as np
 
@@ -65,6 +65,7 @@ GUESSERS = ("log-linear", "suffix")
 BATCH = 512  # sentences a call to the core
 _HELD_OUT = 10  # one of so many blocks of sentences chooses the order
 _BLOCK = 20  # sentences; neighbours share topics, so whole blocks are held out
+_BEST_TAGS = Query(TaskKind.DECODE)  # what the core's own batches are for
 _Answer = TypeVar("_Answer", Tagged, TagKBest, TagSamples, TagMarginals)
 Objective = Literal["map", "mbr"]
 
@@ -300,9 +301,10 @@ class Tagger:
         threads: int = 0,
     ) -> Iterator[Tagged | Failure]:
         """Tag many sentences, on all cores (``threads=0``); results in input order."""
-        for result in self.answer_many(sentences, Query(kind_of(objective), method), threads):
-            assert isinstance(result, Tagged | Failure)
-            yield result
+        query = Query(kind_of(objective), method)
+        if query == _BEST_TAGS:
+            return self._tag_fast(sentences, threads)
+        return cast(Iterator[Tagged | Failure], self.answer_many(sentences, query, threads))
 
     def answer_many(
         self, sentences: Iterable[Sentence], query: Query, threads: int = 0, first_record: int = 0
@@ -311,7 +313,7 @@ class Tagger:
 
         A record's samples are those of its number, counted from ``first_record``.
         """
-        if query == Query(TaskKind.DECODE):
+        if query == _BEST_TAGS:
             yield from self._tag_fast(sentences, threads)
             return
         records = iter(sentences)
