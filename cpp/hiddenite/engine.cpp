@@ -34,8 +34,9 @@ WalkDecoder& Workspace::walker(bool ends) {
 namespace {
 
 // AUTO tries refinement where a position offers at most so many words on
-// average, and gives it so many refinements before it walks the states.
-constexpr std::size_t FEW_WORDS = 64;
+// average, and gives it so many refinements before it walks the states. With
+// very few words there is hardly a state to save.
+constexpr std::size_t FEW_WORDS = 64, VERY_FEW_WORDS = 8;
 constexpr std::uint64_t TRIAL_REFINEMENTS = 100;
 constexpr std::uint64_t TRIALS_PER_DRAW = 4, TRIAL_DRAWS = 1000;  // of AUTO's sampling by rejection
 
@@ -132,7 +133,8 @@ class Solver {
     if (task_.method != Method::AUTO) return task_.method;
     std::size_t num_words = 0;
     for (const Slot& slot : candidates_.slots) num_words += slot.size();
-    const bool few = num_words <= FEW_WORDS * candidates_.length();
+    const std::size_t length = candidates_.length();
+    const bool few = num_words > VERY_FEW_WORDS * length && num_words <= FEW_WORDS * length;
     return few ? Method::AUTO : Method::DOMINANCE;
   }
 
