@@ -10,8 +10,10 @@ namespace hiddenite {
 
 namespace {
 
-constexpr std::size_t WORD_ITERATIONS = 40, CELL_ITERATIONS = 60, BEAM = 64;
-constexpr std::size_t FIRST_LABELS = 20'000;
+// A few steps down make the last step small enough for most sentence pairs; more steps are made for those that
+// need more than the first labels.
+constexpr std::size_t WORD_ITERATIONS = 6, CELL_ITERATIONS = 60, BEAM = 64;
+constexpr std::size_t FIRST_LABELS = 2'000;
 constexpr std::size_t NO_BEAM = std::numeric_limits<std::uint32_t>::max();
 
 class Clock {
@@ -41,7 +43,6 @@ class ExactSearch {
   Aligned run() {
     bound_.descend_by_word(WORD_ITERATIONS, incumbent_);
     if (bound_.upper() == LOG_ZERO) return answer(incumbent_, bound_, 0, true);
-    bound_.descend_by_cell(CELL_ITERATIONS, incumbent_);
     if (bound_.is_closed(incumbent_)) return answer(incumbent_, bound_, 0, true);
     LabelSearch labels(hmm_, bound_);
     offer(labels.run(incumbent_.log_weight, BEAM, NO_BEAM));
@@ -53,7 +54,7 @@ class ExactSearch {
         return answer(incumbent_, bound_, num_labels_, true);
       }
       if (last || clock_.is_over()) return answer(incumbent_, bound_, num_labels_, false);
-      bound_.descend_by_cell(limit / 100, incumbent_);
+      bound_.descend_by_cell(std::max(CELL_ITERATIONS, limit / 100), incumbent_);
     }
   }
 
