@@ -26,7 +26,7 @@
 namespace hiddenite {
 
 struct GibbsOptions {
-  std::uint32_t model1_sweeps = 4, hmm_sweeps = 4, fertility_sweeps = 20;
+  std::uint32_t model1_sweeps = 8, hmm_sweeps = 8, fertility_sweeps = 32;
   double coupling = 2.0;           // g
   double lexicon_prior = 0.0003;   // a
   double stem_weight = 5.0;        // m
