@@ -17,6 +17,8 @@ using namespace nb::literals;
 namespace {
 
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Values = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Column = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 constexpr std::size_t LARGEST_FERTILITY = 250;  // labels count in bytes
@@ -127,13 +129,13 @@ void bind_training(nb::module_& m) {
       .def_rw("diagonal", &GibbsOptions::diagonal);
   nb::class_<GibbsDirection>(m, "GibbsDirection", "One direction of a chain, as a checkpoint keeps it.")
       .def("__init__",
-           [](GibbsDirection* self, std::vector<std::uint32_t> links, std::vector<std::uint16_t> cell_sums,
-              std::array<std::vector<double>, 3> jump_sums, std::vector<float> fertility_sums) {
+           [](GibbsDirection* self, const Values<std::uint32_t>& links, const Values<std::uint16_t>& cell_sums,
+              std::array<std::vector<double>, 3> jump_sums, const Values<float>& fertility_sums) {
              new (self) GibbsDirection();
-             self->links = std::move(links);
-             self->cell_sums = std::move(cell_sums);
+             self->links.assign(links.data(), links.data() + links.size());
+             self->cell_sums.assign(cell_sums.data(), cell_sums.data() + cell_sums.size());
              self->jump_sums = {std::move(jump_sums[0]), std::move(jump_sums[1]), std::move(jump_sums[2])};
-             self->fertility_sums = std::move(fertility_sums);
+             self->fertility_sums.assign(fertility_sums.data(), fertility_sums.data() + fertility_sums.size());
            },
            "links"_a, "cell_sums"_a, "jump_sums"_a, "fertility_sums"_a)
       .def_prop_ro("links", [](const GibbsDirection& d) { return to_array(d.links); })
