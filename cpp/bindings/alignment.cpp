@@ -102,7 +102,8 @@ void bind_task(nb::module_& m) {
       .def_ro("labels", &DirectionAnswer::labels)
       .def_ro("trials", &DirectionAnswer::trials)
       .def_ro("samples", &DirectionAnswer::samples)
-      .def_prop_ro("probabilities", [](const DirectionAnswer& a) { return to_array(a.probabilities); });
+      .def_prop_ro("probabilities", [](const DirectionAnswer& a) { return to_array(a.probabilities); },
+                   nb::rv_policy::move);
   nb::class_<AlignAnswer>(m, "AlignAnswer", "What became of one sentence pair.")
       .def_ro("error", &AlignAnswer::error)
       .def_ro("source_length", &AlignAnswer::source_length)
@@ -138,13 +139,16 @@ void bind_training(nb::module_& m) {
              self->fertility_sums.assign(fertility_sums.data(), fertility_sums.data() + fertility_sums.size());
            },
            "links"_a, "cell_sums"_a, "jump_sums"_a, "fertility_sums"_a)
-      .def_prop_ro("links", [](const GibbsDirection& d) { return to_array(d.links); })
-      .def_prop_ro("cell_sums", [](const GibbsDirection& d) { return to_array(d.cell_sums); })
+      .def_prop_ro("links", [](const GibbsDirection& d) { return to_array(d.links); },
+                   nb::rv_policy::move)
+      .def_prop_ro("cell_sums", [](const GibbsDirection& d) { return to_array(d.cell_sums); },
+                   nb::rv_policy::move)
       .def_prop_ro("jump_sums",
                    [](const GibbsDirection& d) {
                      return std::array{d.jump_sums.start, d.jump_sums.inner, d.jump_sums.end};
                    })
-      .def_prop_ro("fertility_sums", [](const GibbsDirection& d) { return to_array(d.fertility_sums); });
+      .def_prop_ro("fertility_sums", [](const GibbsDirection& d) { return to_array(d.fertility_sums); },
+                   nb::rv_policy::move);
   nb::class_<AlignmentTrainer>(m, "AlignmentTrainer", "Gibbs chains over a parallel text.")
       .def("__init__",
            [](AlignmentTrainer* self, nb::bytes source, nb::bytes target, const std::string& source_name,
