@@ -20,6 +20,11 @@ ATOL = 1e-5
 RTOL = 2.0**-23
 
 
+def tolerance(log_weight: float) -> float:
+    """Return how far the core's number may be from the oracle's."""
+    return ATOL + RTOL * abs(log_weight)
+
+
 @dataclass(frozen=True)
 class Target:
     """A drawn language model and slots."""

@@ -52,4 +52,6 @@ NB_MODULE(_core, m) {
   bind_search(m);
   bind_engine(m);
   bind_alignment(m);
+  bind_tag_channel(m);
+  bind_tagging(m);
 }

@@ -56,8 +56,8 @@ class Grid {
       LinkPairs ordered = *links;
       std::sort(ordered.begin(), ordered.end());
       for (const auto& [i, j] : ordered) {
-        const bool fits = both_free ? !source_linked_[i] && !target_linked_[j] : !source_linked_[i] || !target_linked_[j];
-        if (fits) take(i, j);
+        const int num_free = !source_linked_[i] + !target_linked_[j];
+        if (num_free >= (both_free ? 2 : 1)) take(i, j);
       }
     }
   }

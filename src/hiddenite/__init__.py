@@ -28,5 +28,7 @@ from hiddenite.inference import sample_many as sample_many
 from hiddenite.inference import search as search
 from hiddenite.ngram import NgramModel as NgramModel
 from hiddenite.ngram import TrainingOptions as TrainingOptions
+from hiddenite.tag import Tagger as Tagger
+from hiddenite.tag import TaggerOptions as TaggerOptions
 
 __version__ = "0.1.0"

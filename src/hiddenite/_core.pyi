@@ -812,3 +812,46 @@ class Symmetrization(enum.Enum):
 def symmetrize(forward: Sequence[tuple[int, int]], reverse: Sequence[tuple[int, int]], method: Symmetrization) -> list[tuple[int, int]]: ...
 
 def spelling_likeness(a: str, b: str) -> float: ...
+
+class Guesser:
+    """Which tag a word that was never seen may have; immutable."""
+
+    @property
+    def num_tags(self) -> int: ...
+
+    def guess(self, word: str, is_first: bool) -> list[float]:
+        """ln p(tag | word), for every tag."""
+
+class SuffixGuesser(Guesser):
+    def __init__(self, num_tags: int, suffixes: Sequence[str], log_probs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_length: int, shapes: bool) -> None: ...
+
+    @staticmethod
+    def class_of(word: str, is_first: bool, shapes: bool) -> str: ...
+
+class LogLinearGuesser(Guesser):
+    def __init__(self, num_tags: int, features: Sequence[str], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @staticmethod
+    def train(num_tags: int, examples: Sequence[tuple[str, bool, Sequence[tuple[int, float]]]], epochs: int, rate: float, penalty: float, min_count: int, seed: int) -> LogLinearGuesser:
+        """Examples are words, whether first in their sentence, (tag, count)."""
+
+    @property
+    def features(self) -> list[str]: ...
+
+    @property
+    def weights(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
+
+class TagChannel(Channel):
+    """From words to the tags that each may have."""
+
+    def __init__(self, table: NgramTable, words: Sequence[str], begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tags: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], symbols: Sequence[tuple[int, str, int, float]], guesser: Guesser, guess_weight: float, floor: float, seen_tags_only: bool) -> None: ...
+
+    def knows(self, word: str) -> bool: ...
+
+    def known_words(self, text: bytes) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """For each word of a text: 1 if it was seen in training."""
+
+def lower_case(text: str) -> str: ...
+
+def tag_words(engine: Engine, channel: TagChannel, sentences: list[Sequence[str]], names: list[str], threads: int) -> list[tuple[tuple[str, ...], float, tuple[bool, float, float, str, int, int], str | None, int | None]]:
+    """The best tags of each sentence; `names` has the tag of each symbol."""

@@ -128,6 +128,9 @@ class Training:
         """Return p(link) [target, source] under the forward and the reverse model, of a training pair."""
         trainer = self.finished()
         sources, targets = trainer.lengths(sentence)
+        if sources * targets == 0:
+            nothing = np.zeros((targets, sources), dtype=np.float32)
+            return nothing, nothing
         forward, reverse = (trainer.probabilities(sentence, d).reshape(targets, sources) for d in (0, 1))
         return forward, reverse
 

@@ -1,0 +1,90 @@
+// Which tag a word that was never seen may have: ln p(tag | what it looks like).
+//
+// Two models, and the second is the better one:
+//
+//   SuffixGuesser     TnT's (Brants 2000, section 2.3): the distribution of the
+//                     longest listed ending, interpolated down to no ending at
+//                     all; a table per class of words. The table is computed
+//                     outside, where its formulas fit on a page.
+//   LogLinearGuesser  p(t | w) = exp(sum of weight[f][t] over features f of w) / Z:
+//                     word_features.hpp. Trained on the rare words of a text by
+//                     stochastic gradients with steps per weight (AdaGrad), an
+//                     epoch costing features x tags per word.
+//
+// Both are immutable once made and shared by threads.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vocabulary.hpp"
+
+namespace hiddenite {
+
+class Guesser {
+ public:
+  virtual ~Guesser() = default;
+  std::size_t num_tags() const { return num_tags_; }
+  // Writes ln p(t | word) for every tag t; -inf is allowed. `word` is UTF-8.
+  virtual void guess(std::string_view word, bool is_first, std::span<double> log_probs) const = 0;
+
+ protected:
+  explicit Guesser(std::size_t num_tags) : num_tags_(num_tags) {}
+  std::size_t num_tags_;
+};
+
+class SuffixGuesser final : public Guesser {
+ public:
+  // Row i of log_probs (num_tags columns) belongs to suffixes[i], which begins
+  // with the character of its class (CLASSES, or CAPITALS). The empty ending of
+  // a class may be missing: then `prior` is taken. Throws ModelError for sizes
+  // that do not fit.
+  enum class Classes { CAPITALS, SHAPES };  // A or a by the first letter; all of word_class
+  SuffixGuesser(std::size_t num_tags, const std::vector<std::string>& suffixes, std::vector<double> log_probs,
+                std::vector<double> prior, std::size_t max_length, Classes classes);
+  void guess(std::string_view word, bool is_first, std::span<double> log_probs) const override;
+
+  static char class_of(std::string_view word, bool is_first, Classes classes);
+
+ private:
+  Vocabulary suffixes_;  // id - NUM_SPECIAL_WORDS is the row
+  std::vector<double> log_probs_;
+  std::vector<double> prior_;
+  std::size_t max_length_;
+  Classes classes_;
+};
+
+struct LogLinearOptions {
+  int epochs = 30;
+  double rate = 0.3;       // the first step of a weight
+  double penalty = 1.0;    // of half the sum of squared weights
+  std::uint64_t min_count = 2;  // words a feature must occur in
+  std::uint64_t seed = 1;  // of the order of the examples
+};
+
+// A word and how often it had each of some tags.
+struct TagCounts {
+  std::string word;
+  bool is_first;
+  std::vector<std::pair<std::uint32_t, double>> counts;  // tag, count
+};
+
+class LogLinearGuesser final : public Guesser {
+ public:
+  LogLinearGuesser(std::size_t num_tags, std::vector<std::string> features, std::vector<float> weights);
+  static LogLinearGuesser train(std::size_t num_tags, const std::vector<TagCounts>& examples,
+                                const LogLinearOptions& options);
+  void guess(std::string_view word, bool is_first, std::span<double> log_probs) const override;
+
+  std::vector<std::string> features() const;
+  const std::vector<float>& weights() const { return weights_; }
+
+ private:
+  explicit LogLinearGuesser(std::size_t num_tags) : Guesser(num_tags) {}
+  Vocabulary features_;         // id - NUM_SPECIAL_WORDS is the row
+  std::vector<float> weights_;  // [row][tag]
+};
+
+}  // namespace hiddenite
