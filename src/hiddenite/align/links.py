@@ -19,6 +19,7 @@ from hiddenite.errors import FormatError
 Link = tuple[int, int]  # source and target position, from 0
 Lengths = tuple[int, int]  # words of source and target
 
+MAX_POSITION = 9999  # a table of all cells of a sentence pair must fit into memory
 _SURE, _POSSIBLE = "-", "p?"
 _LINK = re.compile(r"(\d{1,9})([-p?])(\d{1,9})")
 _NAACL = re.compile(r"\s*(\d{1,9})\s+(\d{1,9})\s+(\d{1,9})(?:\s+([SP]))?(?:\s+[0-9.eE+-]+)?\s*")
@@ -58,7 +59,14 @@ def _parse(text: str, kinds: str, file: str, line: int | None) -> Iterator[tuple
         match = _LINK.fullmatch(word)
         if match is None or match[2] not in kinds:
             raise FormatError(file, line, f"found '{word}', expected links such as {_example(kinds)}")
-        yield (int(match[1]), int(match[3])), match[2]
+        link = int(match[1]), int(match[3])
+        if max(link) > MAX_POSITION:
+            raise FormatError(
+                file,
+                line,
+                f"found '{word}', expected links such as {_example(kinds)}, positions up to {MAX_POSITION}",
+            )
+        yield link, match[2]
 
 
 def _example(kinds: str) -> str:

@@ -16,12 +16,14 @@ from rich.text import Text
 from hiddenite.align.answers import Alignment
 from hiddenite.align.bitext import Bitext
 from hiddenite.align.corpus import align_corpus
+from hiddenite.align.options import AlignerOptions
 from hiddenite.align.training import Training
 from hiddenite.cli.align_page import page
 from hiddenite.corpus import atomic_output
 
 SEED = 1
-NUM_PAIRS = 4000  # verses, from the beginning
+OPTIONS = AlignerOptions(model1_sweeps=8, hmm_sweeps=8, fertility_sweeps=30, chains=1)
+NUM_PAIRS = 2000  # verses, from the beginning
 NUM_SHOWN = 3
 LENGTHS = range(8, 17)  # words of a verse to show, so that the matrix fits a terminal
 SHADES = " ·░▒▓█"  # of probabilities 0 to 1
@@ -50,7 +52,7 @@ def demo_align(console: Console, html: str | None) -> None:
     """Train on verses of both texts, print matrices, and write a page if asked."""
     begun = time.perf_counter()
     name, pairs = _verses()
-    training = Training(Bitext.of([(" ".join(e), " ".join(f)) for e, f in pairs]), seed=SEED).run()
+    training = Training(Bitext.of([(" ".join(e), " ".join(f)) for e, f in pairs]), OPTIONS, seed=SEED).run()
     console.print(f"Aligned {len(pairs):,} sentence pairs of {name}, {time.perf_counter() - begun:.1f} s.")
     shown = _choose(pairs, training)
     for one in shown:
