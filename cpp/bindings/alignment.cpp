@@ -49,6 +49,15 @@ void bind_hmm(nb::module_& m) {
            [](FertilityHmm* self, const Matrix& emission, const Matrix& jump, const Column& end,
               const Matrix& fertility) { new (self) FertilityHmm(make_hmm(emission, jump, end, fertility)); },
            "emission"_a, "jump"_a, "end"_a, "fertility"_a)
+      .def_ro("num_sources", &FertilityHmm::num_sources)
+      .def_ro("num_targets", &FertilityHmm::num_targets)
+      .def_ro("max_fertility", &FertilityHmm::max_fertility)
+      .def("weights",
+           [](const FertilityHmm& hmm) {
+             return std::tuple(to_array(hmm.emission.values), to_array(hmm.jump), to_array(hmm.end),
+                               to_array(hmm.fertility));
+           },
+           "Emission, jump, end and fertility, row by row; the inverse of the constructor.")
       .def("log_weight",
            [](const FertilityHmm& hmm, const Links& links) {
              bool fits = links.size() == hmm.num_targets;

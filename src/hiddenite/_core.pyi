@@ -436,6 +436,20 @@ class FertilityHmm:
 
     def __init__(self, emission: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], jump: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], end: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fertility: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
 
+    @property
+    def num_sources(self) -> int: ...
+
+    @property
+    def num_targets(self) -> int: ...
+
+    @property
+    def max_fertility(self) -> int: ...
+
+    def weights(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        Emission, jump, end and fertility, row by row; the inverse of the constructor.
+        """
+
     def log_weight(self, links: Sequence[int]) -> float: ...
 
     def align(self, task: AlignTask, stream: int = 0) -> DirectionAnswer: ...
