@@ -45,11 +45,27 @@ def _training_pairs(low: int, high: int, count: int) -> list[Pair]:
     return [pair for pair, n in lengths if low <= n <= high][:count]
 
 
+def _joined_pairs(low: int, high: int, count: int) -> list[Pair]:
+    """Join neighbouring training pairs until both sides are long: the text itself has few long lines."""
+    result, joined = [], ([], [])
+    for pair in pairs("train"):
+        for words, side in zip(joined, pair, strict=True):
+            words.extend(side.split())
+        if max(map(len, joined)) >= low:
+            if max(map(len, joined)) <= high:
+                result.append((" ".join(joined[0]), " ".join(joined[1])))
+            joined = ([], [])
+        if len(result) == count:
+            break
+    return result
+
+
 def certified(size: Size) -> Row:
     groups = {
         "test": pairs("test")[: size.sentences],
-        "training, 20–60 words": _training_pairs(20, 60, size.sentences),
-        "training, 61–80 words": _training_pairs(61, 80, size.sentences),
+        "training, 20–60 words": _training_pairs(20, 60, size.sentences // 2),
+        "neighbours joined, 30–60 words": _joined_pairs(30, 60, size.sentences),
+        "neighbours joined, 61–80 words": _joined_pairs(61, 80, size.sentences),
     }
     rows, shares = [], []
     for name, chosen in groups.items():
@@ -60,7 +76,7 @@ def certified(size: Size) -> Row:
         rows.append(
             (name, len(timed), f"{100 * share:.2f} %", milliseconds(mean(seconds)), milliseconds(seconds[-1]))
         )
-    met = shares[0] == shares[1] == 1.0 and shares[2] >= 0.99
+    met = min(shares[:3]) == 1.0 and shares[3] >= 0.99
     return Row(
         "Best alignments with proof, both directions",
         "100 % of the test and of training sentences of 20–60 words, 99 % up to 80 words",
