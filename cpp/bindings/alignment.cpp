@@ -17,6 +17,8 @@ using namespace nb::literals;
 namespace {
 
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Values = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Column = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 constexpr std::size_t LARGEST_FERTILITY = 250;  // labels count in bytes
@@ -47,6 +49,15 @@ void bind_hmm(nb::module_& m) {
            [](FertilityHmm* self, const Matrix& emission, const Matrix& jump, const Column& end,
               const Matrix& fertility) { new (self) FertilityHmm(make_hmm(emission, jump, end, fertility)); },
            "emission"_a, "jump"_a, "end"_a, "fertility"_a)
+      .def_ro("num_sources", &FertilityHmm::num_sources)
+      .def_ro("num_targets", &FertilityHmm::num_targets)
+      .def_ro("max_fertility", &FertilityHmm::max_fertility)
+      .def("weights",
+           [](const FertilityHmm& hmm) {
+             return std::tuple(to_array(hmm.emission.values), to_array(hmm.jump), to_array(hmm.end),
+                               to_array(hmm.fertility));
+           },
+           "Emission, jump, end and fertility, row by row; the inverse of the constructor.")
       .def("log_weight",
            [](const FertilityHmm& hmm, const Links& links) {
              bool fits = links.size() == hmm.num_targets;
@@ -100,7 +111,8 @@ void bind_task(nb::module_& m) {
       .def_ro("labels", &DirectionAnswer::labels)
       .def_ro("trials", &DirectionAnswer::trials)
       .def_ro("samples", &DirectionAnswer::samples)
-      .def_prop_ro("probabilities", [](const DirectionAnswer& a) { return to_array(a.probabilities); });
+      .def_prop_ro("probabilities", [](const DirectionAnswer& a) { return to_array(a.probabilities); },
+                   nb::rv_policy::move);
   nb::class_<AlignAnswer>(m, "AlignAnswer", "What became of one sentence pair.")
       .def_ro("error", &AlignAnswer::error)
       .def_ro("source_length", &AlignAnswer::source_length)
@@ -127,22 +139,25 @@ void bind_training(nb::module_& m) {
       .def_rw("diagonal", &GibbsOptions::diagonal);
   nb::class_<GibbsDirection>(m, "GibbsDirection", "One direction of a chain, as a checkpoint keeps it.")
       .def("__init__",
-           [](GibbsDirection* self, std::vector<std::uint32_t> links, std::vector<std::uint16_t> cell_sums,
-              std::array<std::vector<double>, 3> jump_sums, std::vector<float> fertility_sums) {
+           [](GibbsDirection* self, const Values<std::uint32_t>& links, const Values<std::uint16_t>& cell_sums,
+              std::array<std::vector<double>, 3> jump_sums, const Values<float>& fertility_sums) {
              new (self) GibbsDirection();
-             self->links = std::move(links);
-             self->cell_sums = std::move(cell_sums);
+             self->links.assign(links.data(), links.data() + links.size());
+             self->cell_sums.assign(cell_sums.data(), cell_sums.data() + cell_sums.size());
              self->jump_sums = {std::move(jump_sums[0]), std::move(jump_sums[1]), std::move(jump_sums[2])};
-             self->fertility_sums = std::move(fertility_sums);
+             self->fertility_sums.assign(fertility_sums.data(), fertility_sums.data() + fertility_sums.size());
            },
            "links"_a, "cell_sums"_a, "jump_sums"_a, "fertility_sums"_a)
-      .def_prop_ro("links", [](const GibbsDirection& d) { return to_array(d.links); })
-      .def_prop_ro("cell_sums", [](const GibbsDirection& d) { return to_array(d.cell_sums); })
+      .def_prop_ro("links", [](const GibbsDirection& d) { return to_array(d.links); },
+                   nb::rv_policy::move)
+      .def_prop_ro("cell_sums", [](const GibbsDirection& d) { return to_array(d.cell_sums); },
+                   nb::rv_policy::move)
       .def_prop_ro("jump_sums",
                    [](const GibbsDirection& d) {
                      return std::array{d.jump_sums.start, d.jump_sums.inner, d.jump_sums.end};
                    })
-      .def_prop_ro("fertility_sums", [](const GibbsDirection& d) { return to_array(d.fertility_sums); });
+      .def_prop_ro("fertility_sums", [](const GibbsDirection& d) { return to_array(d.fertility_sums); },
+                   nb::rv_policy::move);
   nb::class_<AlignmentTrainer>(m, "AlignmentTrainer", "Gibbs chains over a parallel text.")
       .def("__init__",
            [](AlignmentTrainer* self, nb::bytes source, nb::bytes target, const std::string& source_name,

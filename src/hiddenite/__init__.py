@@ -1,5 +1,8 @@
 """hiddenite: inference in hidden Markov models of language whose answers carry their proof."""
 
+from hiddenite.align.aligner import Aligner as Aligner
+from hiddenite.align.answers import Alignment as Alignment
+from hiddenite.align.options import AlignerOptions as AlignerOptions
 from hiddenite.channel import Candidates as Candidates
 from hiddenite.channel import Confusion as Confusion
 from hiddenite.channel import Keypad as Keypad

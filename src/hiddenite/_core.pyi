@@ -436,6 +436,20 @@ class FertilityHmm:
 
     def __init__(self, emission: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], jump: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], end: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fertility: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
 
+    @property
+    def num_sources(self) -> int: ...
+
+    @property
+    def num_targets(self) -> int: ...
+
+    @property
+    def max_fertility(self) -> int: ...
+
+    def weights(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        Emission, jump, end and fertility, row by row; the inverse of the constructor.
+        """
+
     def log_weight(self, links: Sequence[int]) -> float: ...
 
     def align(self, task: AlignTask, stream: int = 0) -> DirectionAnswer: ...
@@ -672,7 +686,7 @@ class GibbsOptions:
 class GibbsDirection:
     """One direction of a chain, as a checkpoint keeps it."""
 
-    def __init__(self, links: Sequence[int], cell_sums: Sequence[int], jump_sums: Sequence[Sequence[float]], fertility_sums: Sequence[float]) -> None: ...
+    def __init__(self, links: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], cell_sums: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], jump_sums: Sequence[Sequence[float]], fertility_sums: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     @property
     def links(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...

@@ -13,7 +13,7 @@ import warnings
 import typer
 
 from hiddenite import __version__
-from hiddenite.cli import demo, encode, infer, lm, tag
+from hiddenite.cli import align, demo, encode, infer, lm, tag
 from hiddenite.errors import HiddeniteError, HiddeniteWarning
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app = typer.Typer(
     epilog="Example: hiddenite demo",
 )
 app.add_typer(lm.app, name="lm")
+app.add_typer(align.app, name="align")
 app.add_typer(tag.app, name="tag")
 app.command("demo", epilog=demo.EPILOG)(demo.demo)
 infer.register(app)

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hiddenite.channel import Keypad
+from hiddenite.cli.demo_align import demo_align
 from hiddenite.errors import HiddeniteWarning
 from hiddenite.inference import decode, kbest, sample
 from hiddenite.ngram import NgramModel
@@ -27,7 +28,7 @@ NOISE_SEED = 7
 SAMPLE_SEED = 1
 HELD_OUT = 997  # every so many sentences one is kept from training
 LENGTHS = range(6, 13)  # words in a message
-TASKS = ("decode",)
+TASKS = ("decode", "align")
 
 SMALL_TEXT = """
 the quick brown fox jumps over the lazy dog . the lazy dog sleeps under the old tree .
@@ -41,13 +42,18 @@ EPILOG = "Example: hiddenite demo decode '843 5673 47 69 74374373 0'"
 
 def demo(
     task: Annotated[
-        str, typer.Argument(metavar="[TASK]", help="decode, or key presses to decode.")
+        str, typer.Argument(metavar="[TASK]", help="decode, align, or key presses to decode.")
     ] = "decode",
     keys: Annotated[
         str | None, typer.Argument(metavar="[KEYS]", help="Your own key presses, words separated by spaces.")
     ] = None,
+    html: Annotated[
+        str | None, typer.Option("--html", metavar="FILE", help="align: write the matrices as a page.")
+    ] = None,
 ) -> None:
     """Train a model, type noisy messages on a phone's keypad, and read them back with proof.
+
+    "align" aligns the words of the King James and the World English Bible instead.
 
     The text is the World English Bible (public domain; extra "demo"), or a few sentences where that is not
     installed.
@@ -56,7 +62,12 @@ def demo(
         if keys is not None or not re.fullmatch(r"[0-9* ]+", task):
             raise typer.BadParameter(f"found '{task}', expected {' or '.join(TASKS)}, or key presses")
         keys = task
+    if task != "align" and html is not None:
+        raise typer.BadParameter("only align writes a page", param_hint="--html")
     console = Console(highlight=False)
+    if task == "align":
+        demo_align(console, html)
+        return
     begun = time.perf_counter()
     source, sentences = _sentences()
     messages = [s for s in sentences[::HELD_OUT] if len(s.split()) in LENGTHS][:NUM_MESSAGES]

@@ -1,0 +1,164 @@
+"""Rows about alignment error rates: search methods, decoders, and eflomal on the same text."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sysconfig
+import tempfile
+from pathlib import Path
+
+from align_data import Pair, Size, aligner, error_rate, pairs, prefixes, text, trained
+from report import Row, mean, table
+
+from hiddenite.align import CorpusDecoding, Question, align_corpus
+from hiddenite.align.links import read_links
+from hiddenite.align.symmetrize import symmetrize
+
+SMALL = 2000
+BIN = Path(sysconfig.get_path("scripts"))
+COLUMNS = ("forward", "reverse", "grow-diag-final-and", "intersection")
+FAST_ALIGN = 15.9  # grow-diag-final-and on this text: a quoted figure, not run here
+
+
+def search_methods(size: Size) -> Row:
+    rows, both = [], {}
+    for method in ("viterbi", "paper", "exact"):
+        rates = []
+        for direction in ("forward", "reverse", "both"):
+            question = Question(method, direction)
+            rates.append(error_rate([a.links for a in aligner(size.pairs).ask(pairs("test"), question)]))  # type: ignore[union-attr]
+        both[method] = rates[2]
+        rows.append((method, *(f"{r:.2f}" for r in rates)))
+    ratio = both["exact"] / both["viterbi"]
+    return Row(
+        "Search methods on the same model (alignment error rate, %)",
+        "exact at most 0.90 × Viterbi without fertilities",
+        f"{ratio:.2f}×",
+        ratio <= 0.90,
+        table(("method", "forward", "reverse", "grow-diag-final-and"), rows),
+    )
+
+
+def decoders(size: Size) -> Row:
+    rows, best = [], ("", 100.0)
+    training = trained(size.pairs)
+    for decoder in ("threshold", "probabilities", "exact", "viterbi"):
+        rates = []
+        for direction in ("forward", "reverse", "both"):
+            results = align_corpus(training, CorpusDecoding(decoder, direction=direction))
+            rates.append(error_rate([next(results).links for _ in pairs("test")]))  # type: ignore[union-attr]
+        if rates[2] < best[1]:
+            best = decoder, rates[2]
+        rows.append((decoder, *(f"{r:.2f}" for r in rates)))
+    return Row(
+        "How links are taken from one training (alignment error rate, %)",
+        "the best is the default of `align corpus`",
+        f"best: {best[0]}, {best[1]:.2f}",
+        best[0] == CorpusDecoding().decode,
+        table(("decode", "forward", "reverse", "both"), rows),
+    )
+
+
+# --------------------------------------------------------------------- eflomal
+
+
+def _children_seconds() -> float:
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+def _write(directory: str, name: str, lines: list[str]) -> str:
+    path = Path(directory, name)
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return str(path)
+
+
+def _run_eflomal(given: list[Pair]) -> tuple[list[float], float]:
+    with tempfile.TemporaryDirectory() as directory:
+        source = _write(directory, "e", [e for e, _ in given])
+        target = _write(directory, "f", [f for _, f in given])
+        links = [str(Path(directory, name)) for name in ("forward", "reverse")]
+        before = _children_seconds()
+        subprocess.run(
+            [
+                BIN / "eflomal-align",
+                "--model",
+                "3",
+                "-s",
+                source,
+                "-t",
+                target,
+                "-f",
+                links[0],
+                "-r",
+                links[1],
+            ],
+            check=True,
+            capture_output=True,
+        )
+        seconds = _children_seconds() - before
+        forward, reverse = (list(read_links(path))[: len(pairs("test"))] for path in links)
+    sides = (
+        forward,
+        reverse,
+        *([symmetrize(a, b, m) for a, b in zip(forward, reverse, strict=True)] for m in COLUMNS[2:]),
+    )
+    return [error_rate(side) for side in sides], seconds
+
+
+def _run_hiddenite(given: list[Pair], seed: int) -> tuple[list[float], float, float]:
+    """Return error rates per column, that of the default (threshold), and CPU seconds."""
+    with tempfile.TemporaryDirectory() as directory:
+        source = _write(directory, "e", [e for e, _ in given])
+        target = _write(directory, "f", [f for _, f in given])
+        checkpoint = str(Path(directory, "checkpoint"))
+        command = [BIN / "hiddenite", "align", "corpus", source, target, "--seed", str(seed), "--quiet"]
+        before = _children_seconds()
+        default = _links(command)
+        seconds = _children_seconds() - before
+        command += ["--checkpoint", checkpoint]
+        rates = []
+        for column in COLUMNS:
+            chosen = ["--direction", column] if column in COLUMNS[:2] else ["--symmetrize", column]
+            rates.append(error_rate(_links([*command, "--decode", "probabilities", *chosen])))
+    return rates, error_rate(default), seconds
+
+
+def _links(command: list[object]) -> list[tuple[tuple[int, int], ...]]:
+    with tempfile.NamedTemporaryFile() as out:
+        subprocess.run([*map(str, command), "--output", out.name], check=True)
+        return list(read_links(out.name))
+
+
+def _compare(size: Size, num_pairs: int | None, bars: tuple[float, float]) -> Row:
+    given = text(num_pairs)
+    plain = [_run_eflomal(given) for _ in range(size.runs)]
+    cut = [_run_eflomal(prefixes(given)) for _ in range(size.runs)]
+    ours = [_run_hiddenite(given, seed) for seed in range(1, size.runs + 1)]
+    rows = []
+    for name, runs in (("eflomal", plain), ("eflomal, 4-letter prefixes", cut), ("hiddenite", ours)):
+        columns = [f"{mean(run[0][c] for run in runs):.2f}" for c in range(len(COLUMNS))]
+        threshold = f"{mean(run[1] for run in ours):.2f}" if runs is ours else "–"
+        rows.append((name, *columns, threshold, f"{mean(run[-1] for run in runs):.1f}"))
+    if num_pairs is None:
+        rows.append(("fast_align (quoted)", "–", "–", f"{FAST_ALIGN}", "–", "–", "–"))
+    gdfa = COLUMNS.index("grow-diag-final-and")
+    us = mean(run[0][gdfa] for run in ours)
+    ratios = us / mean(run[0][gdfa] for run in plain), us / mean(run[0][gdfa] for run in cut)
+    time = mean(run[-1] for run in ours) / mean(run[-1] for run in plain)
+    return Row(
+        f"Error rates against eflomal, {len(given):,} pairs, mean of {size.runs} runs each",
+        f"at most {bars[0]}× eflomal's and {bars[1]}× on prefixes, in at most its CPU time",
+        f"{ratios[0]:.2f}×, {ratios[1]:.2f}×, {time:.2f}× the time",
+        ratios[0] <= bars[0] and ratios[1] <= bars[1] and time <= 1.0,
+        table(("aligner", *COLUMNS, "threshold 0.5", "CPU s"), rows),
+    )
+
+
+def eflomal_large(size: Size) -> Row:
+    return _compare(size, size.pairs, (0.75, 0.85))
+
+
+def eflomal_small(size: Size) -> Row:
+    return _compare(size, SMALL, (0.6, 0.8))

@@ -1,0 +1,24 @@
+"""Word alignment: fertility HMMs of both directions, with exact answers and link probabilities.
+
+=============  ===========================================================
+aligner        train, align, save, load
+training       training as an iterator of sweeps, with checkpoints
+corpus         the links of the training pairs themselves
+answers        questions and answers as records
+symmetrize     one set of links from two directions
+links          Pharaoh and gold links as text
+evaluation     precision, recall, alignment error rate
+bitext         parallel text
+=============  ===========================================================
+"""
+
+from hiddenite.align.aligner import Aligner as Aligner
+from hiddenite.align.answers import Alignment as Alignment
+from hiddenite.align.answers import Question as Question
+from hiddenite.align.bitext import Bitext as Bitext
+from hiddenite.align.corpus import CorpusDecoding as CorpusDecoding
+from hiddenite.align.corpus import align_corpus as align_corpus
+from hiddenite.align.evaluation import AlignmentScore as AlignmentScore
+from hiddenite.align.options import AlignerOptions as AlignerOptions
+from hiddenite.align.training import Sweep as Sweep
+from hiddenite.align.training import Training as Training

@@ -1,0 +1,242 @@
+"""The word aligner: both directions' fertility HMMs, trained together, asked together.
+
+>>> aligner = Aligner.train([("the house", "la maison"), ("the dog", "le chien")], seed=1)  # doctest: +SKIP
+>>> aligner.align("the house", "la maison").links  # doctest: +SKIP
+((0, 0), (1, 1))
+
+A model is expected counts (``cpp/hiddenite/alignment_model.hpp``); unknown words are aligned by the spelling
+of their stems and by position. The model file is an archive: ``hiddenite.align.archive``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenite._core import AlignmentModel, AlignmentTables, FertilityHmm
+from hiddenite.align.answers import (
+    DEFAULT_SAMPLES,
+    Alignment,
+    DirectionName,
+    MethodName,
+    Question,
+    read_answer,
+)
+from hiddenite.align.archive import Archive, read_archive, write_archive
+from hiddenite.align.bitext import Bitext, Block
+from hiddenite.align.options import AlignerOptions
+from hiddenite.align.symmetrize import DEFAULT as DEFAULT_SYMMETRIZATION
+from hiddenite.align.training import Sweep, Training
+from hiddenite.corpus import Sentence, sentence_text, tokenize
+from hiddenite.errors import BudgetExceeded, ModelError
+from hiddenite.results import Failure
+
+FORMAT = "hiddenite aligner"
+VERSION = 1
+BATCH = 64  # sentence pairs a call to the core; what an interrupt waits for
+_HINT = "expected a file that `hiddenite align train` wrote; train it again"
+_JUMPS = ("start", "inner", "end")
+_PER_WORD: dict[str, type[Any]] = {"word_count": np.uint32, "partners": np.uint32, "likeness": np.float32}
+
+
+class Aligner:
+    """A trained alignment model, immutable; made by :meth:`train`, :meth:`train_files` or :meth:`load`."""
+
+    def __init__(self, model: AlignmentModel, options: AlignerOptions) -> None:
+        self._model = model
+        self.options = options
+
+    # ----------------------------------------------------------------- train
+
+    @classmethod
+    def train(
+        cls,
+        source: Iterable[object],
+        target: Iterable[Sentence] | None = None,
+        *,
+        seed: int,
+        options: AlignerOptions | None = None,
+        threads: int = 0,
+        checkpoint: str | os.PathLike[str] | None = None,
+        on_sweep: Callable[[Sweep], None] | None = None,
+    ) -> Aligner:
+        """Train on sentences: two sequences, or one of (source, target) pairs.
+
+        A sentence is a string of words separated by white space, or a sequence of words. ``checkpoint`` is a
+        file to keep up to date after each sweep, and to go on from if it exists. To look at each sweep, or at
+        the link probabilities of the training pairs themselves, use :class:`Training`.
+        """
+        bitext = Bitext.of(source, target)
+        training = Training(bitext, options, seed=seed, threads=threads, checkpoint=checkpoint)
+        return cls._finish(training, on_sweep)
+
+    @classmethod
+    def train_files(
+        cls,
+        source: str | os.PathLike[str],
+        target: str | os.PathLike[str] | None = None,
+        *,
+        seed: int,
+        options: AlignerOptions | None = None,
+        threads: int = 0,
+        checkpoint: str | os.PathLike[str] | None = None,
+        on_sweep: Callable[[Sweep], None] | None = None,
+    ) -> Aligner:
+        """Train on two files, or on one of ``source ||| target`` lines; see :meth:`train`."""
+        bitext = Bitext.read(source, target)
+        training = Training(bitext, options, seed=seed, threads=threads, checkpoint=checkpoint)
+        return cls._finish(training, on_sweep)
+
+    @classmethod
+    def _finish(cls, training: Training, on_sweep: Callable[[Sweep], None] | None) -> Aligner:
+        for sweep in training:
+            if on_sweep is not None:
+                on_sweep(sweep)
+        return cls.from_training(training)
+
+    @classmethod
+    def from_training(cls, training: Training) -> Aligner:
+        """Keep what a finished training has learnt."""
+        tables = training.finished().tables()
+        model = AlignmentModel(tables, training.options.core(), training.options.string_prior)
+        return cls(model, training.options)
+
+    # ------------------------------------------------------------------- ask
+
+    def align(
+        self,
+        source: Sentence,
+        target: Sentence,
+        *,
+        method: MethodName = "exact",
+        direction: DirectionName = "both",
+        symmetrize: str = DEFAULT_SYMMETRIZATION,
+        k: int = 1,
+        samples: int = 0,
+        marginals: str | None = None,
+        threshold: float | None = None,
+        budget: float | None = None,
+        seed: int = 0,
+        require_exact: bool = False,
+    ) -> Alignment:
+        """Align one sentence pair.
+
+        ``samples=n`` adds link probabilities from n exact draws, ``marginals="hmm"`` those of the chain
+        without fertilities; ``threshold`` takes links by probability. A ``budget`` in seconds that ends first
+        returns the best so far and how far off it can be; with ``require_exact`` it raises
+        :class:`BudgetExceeded`.
+        """
+        question = Question(
+            method,
+            direction,
+            symmetrize,
+            k,
+            "samples" if samples and marginals is None else marginals,
+            samples or DEFAULT_SAMPLES,
+            threshold,
+            budget,
+            seed,
+        )
+        result = next(self.ask([(source, target)], question, threads=1))
+        if isinstance(result, Failure):
+            raise ModelError(result.error)
+        if require_exact and result.certificate is not None and not result.certificate.exact:
+            gap = result.certificate.gap
+            raise BudgetExceeded(
+                f"the budget ended before the proof; the answer may be {gap:.4g} off", result
+            )
+        return dataclasses.replace(result, id=None)
+
+    def align_many(
+        self, pairs: Iterable[tuple[Sentence, Sentence]], *, threads: int = 0, **options: Any
+    ) -> Iterator[Alignment | Failure]:
+        """Align many pairs, in input order and constant memory; ``options`` are the fields of Question."""
+        return self.ask(pairs, Question(**options), threads=threads)
+
+    def ask(
+        self, pairs: Iterable[tuple[Sentence, Sentence]], question: Question, *, threads: int = 0
+    ) -> Iterator[Alignment | Failure]:
+        """Ask the same of many pairs; what is wrong with one is its Failure and stops no other."""
+        records = iter(pairs)
+        first = 1
+        while batch := list(itertools.islice(records, BATCH)):
+            source, target = (sentence_text(side) for side in zip(*batch, strict=True))
+            yield from self.ask_block(Block(source, target, first), question, threads=threads)
+            first += len(batch)
+
+    def ask_block(
+        self, block: Block, question: Question, *, threads: int = 0
+    ) -> Iterator[Alignment | Failure]:
+        """Ask the same of the lines of a text; a record's id is its line number."""
+        answers = self._model.align_lines(
+            block.source, block.target, question.task(), block.first_line - 1, threads
+        )
+        return (read_answer(one, question, n) for n, one in enumerate(answers, block.first_line))
+
+    def hmm(self, source: Sentence, target: Sentence, *, reverse: bool = False) -> FertilityHmm:
+        """Return the weights of one sentence pair in one direction."""
+        words = (tokenize(s) if isinstance(s, str) else list(s) for s in (source, target))
+        return self._model.hmm(int(reverse), *words)
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file, whole or not at all."""
+        tables = self._model.tables
+        header = {"format": FORMAT, "version": VERSION, "options": dataclasses.asdict(self.options)}
+        words: dict[str, list[str]] = {}
+        arrays: dict[str, NDArray[Any]] = {
+            "pair_source": np.asarray(tables.pair_source, dtype=np.uint32),
+            "pair_target": np.asarray(tables.pair_target, dtype=np.uint32),
+        }
+        for d, name in enumerate(("source", "target")):
+            words[f"words.{name}"] = tables.words[d]
+            for field, kind in _PER_WORD.items():
+                arrays[f"{field}.{name}"] = np.asarray(getattr(tables, field)[d], dtype=kind)
+        for d, name in enumerate(("forward", "reverse")):
+            for field in ("pair_count", "null_count", "fertility"):
+                arrays[f"{field}.{name}"] = np.asarray(getattr(tables, field)[d], dtype=np.float32)
+            for which, histogram in zip(_JUMPS, tables.jumps[d], strict=True):
+                arrays[f"jumps.{which}.{name}"] = np.asarray(histogram, dtype=np.float64)
+        write_archive(path, header, words, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Aligner:
+        """Read a model file; raises FormatError for anything else."""
+        return read_archive(path, FORMAT, VERSION, _HINT, cls._read)
+
+    @classmethod
+    def _read(cls, archive: Archive) -> Aligner:
+        options = AlignerOptions.from_dict(archive.header["options"])
+        tables = AlignmentTables()
+        words = [archive.words(f"words.{name}") for name in ("source", "target")]
+        for side in words:
+            if len(set(side)) != len(side) or any(tokenize(word) != [word] for word in side):
+                raise ValueError("lists a word twice or one that is none")
+        tables.words = words
+        sizes = [len(side) for side in words]
+        for field, kind in _PER_WORD.items():
+            sides = zip(("source", "target"), sizes, strict=True)
+            setattr(tables, field, [archive.array(f"{field}.{s}", kind, n).tolist() for s, n in sides])
+        pairs = archive.array("pair_source", np.uint32)
+        tables.pair_source = pairs.tolist()
+        tables.pair_target = archive.array("pair_target", np.uint32, len(pairs)).tolist()
+        width = options.max_fertility + 1
+        for field, expected in (
+            ("pair_count", (len(pairs), len(pairs))),
+            ("null_count", (sizes[1], sizes[0])),
+            ("fertility", (sizes[0] * width, sizes[1] * width)),
+        ):
+            rows = zip(("forward", "reverse"), expected, strict=True)
+            setattr(tables, field, [archive.array(f"{field}.{d}", np.float32, n).tolist() for d, n in rows])
+        tables.jumps = [
+            [archive.array(f"jumps.{which}.{d}", np.float64).tolist() for which in _JUMPS]
+            for d in ("forward", "reverse")
+        ]
+        return cls(AlignmentModel(tables, options.core(), options.string_prior), options)

@@ -1,0 +1,125 @@
+"""Model files and checkpoints: a zip archive of a JSON header, word lists and arrays; never pickle.
+
+``header.json`` says format, version and options; ``*.txt`` are words, one a line; ``*.npy`` are arrays. Every
+NumPy can read them. Loading checks format and version, types and sizes; what does not fit is a
+:class:`FormatError` that says what to do.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenite.corpus import atomic_output
+from hiddenite.errors import FormatError, HiddeniteError
+
+_OLDEST = (1980, 1, 1, 0, 0, 0)  # the same file for the same model, whenever it is written
+_Result = TypeVar("_Result")
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+
+
+def write_archive(
+    path: str | os.PathLike[str],
+    header: Mapping[str, object],
+    words: Mapping[str, Sequence[str]],
+    arrays: Mapping[str, NDArray[Any]],
+    *,
+    compress: bool = True,
+) -> None:
+    """Write an archive, whole or not at all."""
+    method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+    with atomic_output(path) as out, zipfile.ZipFile(_Forward(out), "w", method, compresslevel=6) as archive:
+        _add(archive, "header.json", json.dumps(header, ensure_ascii=False, indent=1).encode(), method)
+        for name, lines in words.items():
+            _add(archive, f"{name}.txt", "".join(line + "\n" for line in lines).encode(), method)
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
+            _add(archive, f"{name}.npy", buffer.getvalue(), method)
+
+
+class _Forward(io.RawIOBase):
+    """Writes from front to back: the file may be a pipe or compressed."""
+
+    def __init__(self, out: IO[bytes]) -> None:
+        self._out = out
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._out.write(data)
+        return len(data)
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes, method: int) -> None:
+    entry = zipfile.ZipInfo(name, _OLDEST)
+    entry.compress_type = method
+    archive.writestr(entry, content)
+
+
+class Archive:
+    """An open archive of a known format and version."""
+
+    def __init__(self, archive: zipfile.ZipFile, format_name: str, version: int) -> None:
+        self._archive = archive
+        names = archive.namelist()
+        header = json.loads(archive.read("header.json")) if "header.json" in names else None
+        if not isinstance(header, dict) or header.get("format") != format_name:
+            raise ValueError(f"holds something else than a {format_name}")
+        if header.get("version") != version:
+            raise ValueError(f"has version {header.get('version')}, expected {version}")
+        self.header: dict[str, Any] = header
+
+    def words(self, name: str) -> list[str]:
+        """Return a word list."""
+        text = self._archive.read(f"{name}.txt").decode()
+        if text and not text.endswith("\n"):
+            raise ValueError(f"{name}.txt is cut off")
+        return text.split("\n")[:-1]
+
+    def array(self, name: str, kind: type[_Scalar], size: int | None = None) -> NDArray[_Scalar]:
+        """Return a one-dimensional array; floats are finite and not negative, as all that is counted."""
+        array = np.lib.format.read_array(io.BytesIO(self._archive.read(f"{name}.npy")), allow_pickle=False)
+        if array.dtype != kind or array.ndim != 1:
+            raise ValueError(
+                f"{name}.npy holds {array.ndim}-dimensional {array.dtype}, expected {kind.__name__}"
+            )
+        if size is not None and len(array) != size:
+            raise ValueError(f"{name}.npy holds {len(array)} numbers, expected {size}")
+        if array.dtype.kind == "f" and not (np.isfinite(array) & (array >= 0)).all():
+            raise ValueError(f"{name}.npy holds a number that is no count")
+        return np.ascontiguousarray(array)
+
+
+def read_archive(
+    path: str | os.PathLike[str],
+    format_name: str,
+    version: int,
+    hint: str,
+    read: Callable[[Archive], _Result],
+) -> _Result:
+    """Open an archive and read it; whatever is wrong with it is a FormatError that ends in ``hint``."""
+    name = os.fspath(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return read(Archive(archive, format_name, version))
+    except FormatError:
+        raise
+    except IsADirectoryError:
+        raise FormatError(name, None, "is a directory, expected a file") from None
+    except OSError as error:
+        raise FormatError(name, None, f"cannot be opened: {error.strerror or error}") from None
+    except zipfile.BadZipFile:
+        raise FormatError(name, None, f"is no {format_name} or is cut off; {hint}") from None
+    except (ValueError, HiddeniteError) as error:
+        raise FormatError(name, None, f"{error}; {hint}") from None
+    except Exception as error:  # whatever damage makes of zlib, JSON or NumPy
+        raise FormatError(name, None, f"is damaged ({type(error).__name__}: {error}); {hint}") from None

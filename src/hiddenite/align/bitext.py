@@ -1,0 +1,160 @@
+"""Parallel text: two files whose lines n belong together, or one file of ``source ||| target`` lines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from hiddenite.corpus import ChunkReader, Sentence, line_blocks, sentence_text
+from hiddenite.errors import FormatError, ModelError
+
+SEPARATOR = b"|||"
+Path = str | os.PathLike[str]
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Bitext:
+    """Both sides as UTF-8 text with equally many lines, and what to call them in errors."""
+
+    source: bytes
+    target: bytes
+    source_name: str = "<source>"
+    target_name: str = "<target>"
+
+    @property
+    def num_lines(self) -> int:
+        """Number of sentence pairs."""
+        return self.source.count(b"\n")
+
+    @classmethod
+    def of(cls, source: Iterable[object], target: Iterable[Sentence] | None = None) -> Bitext:
+        """Take sentences: two sequences, or one of pairs."""
+        if target is not None:
+            sides = (list(source), list(target))
+        else:
+            pairs = [_pair(pair) for pair in source]
+            sides = ([e for e, _ in pairs], [f for _, f in pairs])
+        if len(sides[0]) != len(sides[1]):
+            raise ModelError(
+                f"there are {len(sides[0])} source and {len(sides[1])} target sentences, expected as many"
+            )
+        return cls(sentence_text(sides[0]), sentence_text(sides[1]))  # type: ignore[arg-type]
+
+    @classmethod
+    def read(cls, source: Path, target: Path | None = None) -> Bitext:
+        """Read two files, or one of ``|||`` lines."""
+        blocks = list(bitext_blocks(source, target))
+        names = [_name(source), _name(source if target is None else target)]
+        return cls(b"".join(b.source for b in blocks), b"".join(b.target for b in blocks), *names)
+
+
+def _pair(pair: object) -> tuple[Sentence, Sentence]:
+    if isinstance(pair, str) or not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise ModelError(f"found {pair!r:.60}, expected pairs (source sentence, target sentence)")
+    return pair[0], pair[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some lines of both sides."""
+
+    source: bytes
+    target: bytes
+    first_line: int
+
+
+def _name(path: Path) -> str:
+    return "<stdin>" if os.fspath(path) == "-" else os.fspath(path)
+
+
+def bitext_blocks(
+    source: Path,
+    target: Path | None = None,
+    max_lines: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> Iterator[Block]:
+    """Give whole lines of both sides, at most ``max_lines`` at a time, in constant memory.
+
+    ``on_progress`` is told the bytes of the source file that were read.
+    """
+    if target is None:
+        yield from _separated_blocks(source, max_lines, on_progress)
+    elif os.fspath(source) == os.fspath(target) == "-":
+        raise ModelError("both sides are standard input; give one as a file, or one text of ||| lines")
+    else:
+        with ChunkReader(source, on_progress) as e, ChunkReader(target) as f:
+            yield from _zipped_blocks(_Lines(e), _Lines(f), max_lines or 4096)
+
+
+def _separated_blocks(
+    path: Path, max_lines: int | None, on_progress: Callable[[int], None] | None
+) -> Iterator[Block]:
+    with ChunkReader(path, on_progress) as reader:
+        for text, first_line in line_blocks(reader, max_lines):
+            sides: tuple[list[bytes], list[bytes]] = ([], [])
+            for number, line in enumerate(_split(text, first_line), first_line):
+                parts = line.split(SEPARATOR)
+                if len(parts) != 2:
+                    found = "no" if len(parts) == 1 else str(len(parts) - 1)
+                    raise FormatError(
+                        reader.name, number, f"found {found} '|||', expected 'source ||| target'"
+                    )
+                for side, part in zip(sides, parts, strict=True):
+                    side.append(part)
+            yield Block(_join(sides[0]), _join(sides[1]), first_line)
+
+
+def _split(text: bytes, first_line: int) -> list[bytes]:
+    """Return the lines without their ends; a byte order mark is no part of the text."""
+    if first_line == 1:
+        text = text.removeprefix(_BOM)
+    lines = text.split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()
+    return lines
+
+
+def _join(lines: list[bytes]) -> bytes:
+    return b"".join(line + b"\n" for line in lines)
+
+
+class _Lines:
+    """A file's lines, taken so many at a time."""
+
+    def __init__(self, reader: ChunkReader) -> None:
+        self.name = reader.name
+        self.taken = 0
+        self._blocks = line_blocks(reader)
+        self._waiting: list[bytes] = []
+
+    def take(self, count: int) -> list[bytes]:
+        """Return the next lines, fewer at the end of the file."""
+        while len(self._waiting) < count and (block := next(self._blocks, None)) is not None:
+            self._waiting += _split(*block)
+        lines, self._waiting = self._waiting[:count], self._waiting[count:]
+        self.taken += len(lines)
+        return lines
+
+    def count_rest(self) -> int:
+        """Return the number of lines of the whole file."""
+        while self.take(4096):
+            pass
+        return self.taken
+
+
+def _zipped_blocks(source: _Lines, target: _Lines, max_lines: int) -> Iterator[Block]:
+    while True:
+        first_line = source.taken + 1
+        e, f = source.take(max_lines), target.take(max_lines)
+        if len(e) != len(f):
+            raise FormatError(
+                target.name,
+                None,
+                f"found {target.count_rest()} lines, expected {source.count_rest()}, as many as "
+                f"{source.name} has: line n of one translates line n of the other",
+            )
+        if not e:
+            return
+        yield Block(_join(e), _join(f), first_line)

@@ -1,0 +1,184 @@
+"""Training as an iterator: one sweep of all chains a turn, a checkpoint after each.
+
+>>> training = Training(Bitext.read("en.txt", "fr.txt"), AlignerOptions(), seed=1)  # doctest: +SKIP
+>>> for sweep in training: print(sweep.number, sweep.fit)  # doctest: +SKIP
+>>> training.link_probabilities(0)  # doctest: +SKIP
+
+A checkpoint holds the chains between two sweeps, and which text, options and seed it belongs to. Sweep k of a
+chain draws from a stream of its own, so a training that goes on from a checkpoint ends with the same bits as
+one that was never interrupted, with any number of threads.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenite._core import AlignmentTrainer, GibbsDirection
+from hiddenite.align.archive import Archive, read_archive, write_archive
+from hiddenite.align.bitext import Bitext
+from hiddenite.align.options import AlignerOptions
+from hiddenite.errors import FormatError, ModelError
+
+CHECKPOINT = "hiddenite alignment checkpoint"
+CHECKPOINT_VERSION = 1
+_HINT = "delete it to begin anew, or name another file"
+MAX_SEED = 2**64 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """One sweep of all chains, done."""
+
+    number: int  # from 1
+    total: int
+    stage: str  # model1, hmm, fertility
+    fit: float  # mean over words and chains of ln of the total weight of a word's links
+
+
+class Training:
+    """Gibbs chains over a parallel text; iterate to run them."""
+
+    def __init__(
+        self,
+        bitext: Bitext,
+        options: AlignerOptions | None = None,
+        *,
+        seed: int,
+        threads: int = 0,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Read the text; go on from ``checkpoint`` if that file exists, and keep it up to date."""
+        if not 0 <= seed <= MAX_SEED:
+            raise ModelError(f"the seed is {seed}, expected 0 to 2^64 - 1")
+        self.bitext = bitext
+        self.options = (options or AlignerOptions()).for_corpus(bitext.num_lines)
+        self.seed = seed
+        self._threads = threads
+        self._checkpoint = checkpoint
+        assert self.options.chains is not None
+        self._trainer = AlignmentTrainer(
+            bitext.source,
+            bitext.target,
+            bitext.source_name,
+            bitext.target_name,
+            self.options.core(),
+            self.options.string_prior,
+            seed,
+            self.options.chains,
+        )
+        if checkpoint is not None and Path(checkpoint).exists():
+            self._restore(checkpoint)
+
+    def __len__(self) -> int:
+        """Return the number of sentence pairs."""
+        return self._trainer.num_sentences
+
+    @property
+    def num_sweeps(self) -> int:
+        """Sweeps from beginning to end."""
+        return sum(count for _, count in self._stages())
+
+    @property
+    def num_sweeps_done(self) -> int:
+        """Sweeps done, those before the checkpoint included."""
+        return self._trainer.num_sweeps_done
+
+    @property
+    def memory_bytes(self) -> int:
+        """What the chains and their tables take."""
+        return self._trainer.bytes
+
+    def _stages(self) -> list[tuple[str, int]]:
+        counts = self.options.model1_sweeps, self.options.hmm_sweeps, self.options.fertility_sweeps
+        return [(name, n or 0) for name, n in zip(("model1", "hmm", "fertility"), counts, strict=True)]
+
+    def __iter__(self) -> Iterator[Sweep]:
+        stages = [name for name, count in self._stages() for _ in range(count)]
+        while self.num_sweeps_done < len(stages):
+            fit = self._trainer.sweep(self._threads)
+            if self._checkpoint is not None:
+                self._save(self._checkpoint)
+            done = self.num_sweeps_done
+            yield Sweep(done, len(stages), stages[done - 1], fit)
+
+    def run(self) -> Training:
+        """Do all sweeps that are left."""
+        for _ in self:
+            pass
+        return self
+
+    def finished(self) -> AlignmentTrainer:
+        """Return the core's trainer once all sweeps are done; raises ModelError before."""
+        if self.num_sweeps_done < self.num_sweeps:
+            raise ModelError(
+                f"{self.num_sweeps_done} of {self.num_sweeps} sweeps are done; iterate to the end"
+            )
+        return self._trainer
+
+    def link_probabilities(self, sentence: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return p(link) [target, source] under the forward and the reverse model, of a training pair."""
+        trainer = self.finished()
+        sources, targets = trainer.lengths(sentence)
+        if sources * targets == 0:
+            nothing = np.zeros((targets, sources), dtype=np.float32)
+            return nothing, nothing
+        forward, reverse = (trainer.probabilities(sentence, d).reshape(targets, sources) for d in (0, 1))
+        return forward, reverse
+
+    # ------------------------------------------------------------- checkpoints
+
+    def _identity(self) -> dict[str, Any]:
+        return {
+            "source": hashlib.sha256(self.bitext.source).hexdigest(),
+            "target": hashlib.sha256(self.bitext.target).hexdigest(),
+            "options": dataclasses.asdict(self.options),
+            "seed": self.seed,
+        }
+
+    def _save(self, path: str | os.PathLike[str]) -> None:
+        header = {"format": CHECKPOINT, "version": CHECKPOINT_VERSION, "sweeps": self.num_sweeps_done}
+        arrays: dict[str, NDArray[Any]] = {}
+        for chain in range(self._trainer.num_chains):
+            for d in (0, 1):
+                state, prefix = self._trainer.direction(chain, d), f"{chain}.{d}."
+                arrays[prefix + "links"] = state.links
+                arrays[prefix + "cell_sums"] = state.cell_sums
+                arrays[prefix + "fertility_sums"] = state.fertility_sums
+                for n, histogram in enumerate(state.jump_sums):
+                    arrays[f"{prefix}jump_sums.{n}"] = np.asarray(histogram, dtype=np.float64)
+        write_archive(path, header | self._identity(), {}, arrays, compress=False)
+
+    def _restore(self, path: str | os.PathLike[str]) -> None:
+        read_archive(path, CHECKPOINT, CHECKPOINT_VERSION, _HINT, lambda archive: self._read(archive, path))
+
+    def _read(self, archive: Archive, path: str | os.PathLike[str]) -> None:
+        for name, value in self._identity().items():
+            if archive.header.get(name) != value:
+                what = f"{name} text" if name in ("source", "target") else name
+                raise FormatError(
+                    os.fspath(path), None, f"is a checkpoint of a training with another {what}; {_HINT}"
+                )
+        done = archive.header.get("sweeps")
+        if not isinstance(done, int) or not 0 < done <= self.num_sweeps:
+            raise ValueError(f"says that {done} of {self.num_sweeps} sweeps are done")
+        for chain in range(self._trainer.num_chains):
+            forward, reverse = (_read_direction(archive, f"{chain}.{d}.") for d in (0, 1))
+            self._trainer.restore(chain, done, forward, reverse)
+
+
+def _read_direction(archive: Archive, prefix: str) -> GibbsDirection:
+    return GibbsDirection(
+        archive.array(prefix + "links", np.uint32),
+        archive.array(prefix + "cell_sums", np.uint16),
+        [archive.array(f"{prefix}jump_sums.{n}", np.float64).tolist() for n in range(3)],
+        archive.array(prefix + "fertility_sums", np.float32),
+    )

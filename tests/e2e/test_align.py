@@ -1,0 +1,186 @@
+"""The align commands as a user runs them."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.command import names, run, succeed
+
+PAIRS = [
+    ("the house", "la maison"),
+    ("the dog", "le chien"),
+    ("a dog sleeps", "un chien dort"),
+    ("the house sleeps", "la maison dort"),
+    ("a house", "une maison"),
+    ("the dog sleeps", "le chien dort"),
+] * 5
+SWEEPS = ("--sweeps", "5,5,10", "--chains", "1", "--quiet")
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("align")
+    (directory / "en.txt").write_text("".join(e + "\n" for e, _ in PAIRS), encoding="utf-8")
+    (directory / "fr.txt").write_text("".join(f + "\n" for _, f in PAIRS), encoding="utf-8")
+    (directory / "both.txt").write_text("".join(f"{e} ||| {f}\n" for e, f in PAIRS), encoding="utf-8")
+    done = run(directory, "align", "train", "en.txt", "fr.txt", "--seed", "1", *SWEEPS, "-o", "m.model")
+    assert done.status == 0, done.stderr
+    assert done.stderr == ""
+    return directory
+
+
+def test_train_then_run(texts: Path) -> None:
+    done = succeed(texts, "align", "run", "--model", "m.model", "en.txt", "fr.txt")
+    assert done.lines()[0] == b"0-0 1-1"
+    assert len(done.lines()) == len(PAIRS)
+    assert succeed(texts, "align", "run", "--model", "m.model", "both.txt").stdout == done.stdout
+    both = (texts / "both.txt").read_bytes()
+    for arguments in (["-"], []):
+        assert (
+            succeed(texts, "align", "run", "--model", "m.model", *arguments, stdin=both).stdout == done.stdout
+        )
+    packed = texts / "en.txt.gz"
+    packed.write_bytes(gzip.compress((texts / "en.txt").read_bytes()))
+    assert succeed(texts, "align", "run", "--model", "m.model", packed, "fr.txt").stdout == done.stdout
+
+
+def test_json_record(texts: Path) -> None:
+    done = succeed(texts, "align", "run", "--model", "m.model", "--json", stdin=b"the dog ||| le chien\n")
+    answer = json.loads(done.stdout)
+    assert list(answer) == ["id", "links", "log_weight", "certificate", "probabilities"]
+    assert answer["id"] == 1
+    assert answer["links"] == [[0, 0], [1, 1]]
+    assert answer["certificate"]["exact"]
+    assert answer["certificate"]["upper"] == answer["log_weight"]
+    arguments = ("align", "run", "--model", "m.model", "--json", "--marginals", "samples", "--seed", "2")
+    seeded = run(texts, *arguments, stdin=b"the dog ||| le chien\n")
+    assert "seed 2" in seeded.stderr
+    cells = {(i, j): p for i, j, p in json.loads(seeded.stdout)["probabilities"]}
+    assert cells[1, 1] > 0.5
+
+
+def test_odd_records_keep_their_lines(texts: Path) -> None:
+    records = b" ||| \nthe ||| \n ||| la\ndog ||| chien\nnever seen ||| jamais vu encore\n"
+    done = succeed(texts, "align", "run", "--model", "m.model", stdin=records)
+    lines = done.stdout.split(b"\n")
+    assert lines[:4] == [b"", b"", b"", b"0-0"]
+    assert len(lines) == 6
+    bad = run(
+        texts, "align", "run", "--model", "m.model", stdin=b"dog ||| chien\n\xff ||| x\ndog ||| chien\n"
+    )
+    assert bad.status == 1
+    assert bad.stdout == b"0-0\n\n0-0\n"
+    assert "<stdin>:2" in bad.stderr
+
+
+def test_a_long_sentence_reports_its_gap(texts: Path) -> None:
+    record = b"the dog " * 60 + b"||| " + b"le chien " * 60 + b"\n"
+    done = succeed(texts, "align", "run", "--model", "m.model", "--json", "--budget", "0.1", stdin=record)
+    certificate = json.loads(done.stdout)["certificate"]
+    assert certificate["gap"] >= 0
+    thousand = b"the dog " * 500 + b"||| " + b"le chien " * 500 + b"\n"
+    done = succeed(texts, "align", "run", "--model", "m.model", "--method", "viterbi", stdin=thousand)
+    assert len(done.stdout.split()) > 500
+    without_proof = run(
+        texts, "align", "run", "--model", "m.model", "--method", "viterbi", "--exact", stdin=b"a ||| un\n"
+    )
+    assert without_proof.status == 3
+
+
+def test_kbest_text(texts: Path) -> None:
+    arguments = ("align", "run", "--model", "m.model", "-k", "3", "--direction", "forward")
+    done = succeed(texts, *arguments, stdin=b"the dog ||| le chien\n")
+    rows = [line.split(b"\t") for line in done.lines()[:3]]
+    assert [float(row[0]) for row in rows] == sorted((float(row[0]) for row in rows), reverse=True)
+    assert rows[0][1] == b"0-0 1-1"
+
+
+@pytest.mark.parametrize("decode", ["threshold", "probabilities", "exact", "viterbi"])
+def test_corpus_is_repeatable(texts: Path, tmp_path: Path, decode: str) -> None:
+    arguments = ("align", "corpus", "--seed", "1", *SWEEPS, "--decode", decode)
+    one = succeed(texts, *arguments, "en.txt", "fr.txt", "--threads", "1")
+    two = succeed(texts, *arguments, "both.txt", "--threads", "2", "-o", tmp_path / "links")
+    assert two.stdout == b""
+    assert (tmp_path / "links").read_bytes() == one.stdout
+    assert one.lines()[0] == b"0-0 1-1"
+
+
+def test_a_checkpoint_is_gone_on_from(texts: Path, tmp_path: Path) -> None:
+    arguments = ("align", "train", "en.txt", "fr.txt", "--seed", "1", *SWEEPS)
+    succeed(texts, *arguments, "-o", tmp_path / "a", "--checkpoint", tmp_path / "c")
+    succeed(texts, *arguments, "-o", tmp_path / "b", "--checkpoint", tmp_path / "c")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == (texts / "m.model").read_bytes()
+    other = run(
+        texts, *arguments, "--set", "coupling=3", "-o", tmp_path / "d", "--checkpoint", tmp_path / "c"
+    )
+    assert other.status == 1
+    assert "another options" in other.stderr
+    assert names(tmp_path) == ["a", "b", "c"]
+
+
+def test_symmetrize_and_score(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("0-0 1-1\n0-0\n\n", encoding="utf-8")
+    (tmp_path / "r").write_text("0-0 2-1\n1-1\n\n", encoding="utf-8")
+    done = succeed(tmp_path, "align", "symmetrize", "--method", "intersection", "f", "r")
+    assert done.stdout == b"0-0\n\n\n"
+    (tmp_path / "gold").write_text("0-0 1p1\n0-0\n\n", encoding="utf-8")
+    done = succeed(tmp_path, "align", "score", "gold", "f")
+    result = json.loads(done.stdout)
+    assert result["precision"] == result["recall"] == 1.0
+    assert result["aer"] == 0.0
+    (tmp_path / "e").write_text("a b\nc\n\n", encoding="utf-8")
+    succeed(tmp_path, "align", "score", "gold", "f", "--source", "e", "--target", "e")
+    (tmp_path / "e").write_text("a b\n\n\n", encoding="utf-8")
+    outside = run(tmp_path, "align", "score", "gold", "f", "--source", "e", "--target", "e")
+    assert outside.status == 1
+    assert "gold:2: link 0-0 is outside" in outside.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["train", "en.txt", "short.txt", "-o", "x", "--seed", "1"], 1, "found 2 lines, expected 30"),
+        (["train", "absent.txt", "fr.txt", "-o", "x", "--seed", "1"], 1, "absent.txt: cannot be opened"),
+        (["train", "en.txt", "bad.txt", "-o", "x", "--seed", "1"], 1, "bad.txt:2: "),
+        (["train", "en.txt", "-o", "x", "--seed", "1"], 1, "en.txt:1: found no '|||'"),
+        (["train", "-", "-", "-o", "x", "--seed", "1"], 1, "both sides are standard input"),
+        (["train", "en.txt", "fr.txt", "-o", "x", "--sweeps", "1,2"], 2, "three counts"),
+        (["train", "en.txt", "fr.txt", "-o", "x", "--set", "couplin=1"], 2, "coupling"),
+        (["train", "en.txt", "fr.txt", "-o", "x", "--set", "coupling=x"], 2, "number"),
+        (["run", "--model", "en.txt", "both.txt"], 1, "train it again"),
+        (["run", "--model", "m.model", "--method", "hmmm", "both.txt"], 2, "unknown method"),
+        (["run", "--model", "m.model", "-k", "2", "both.txt"], 2, "one direction"),
+        (["corpus", "both.txt", "--decode", "best"], 2, "unknown decoding"),
+        (["symmetrize", "en.txt", "fr.txt"], 1, "en.txt:1: found 'the'"),
+        (["score", "links.txt", "two.txt"], 1, "found 2 lines, expected 1"),
+    ],
+)
+def test_bad_input_is_one_line(texts: Path, arguments: list[str], status: int, message: str) -> None:
+    (texts / "short.txt").write_bytes(b"la maison\nle chien\n")
+    (texts / "bad.txt").write_bytes(b"la maison\n\xff\n" + b"x\n" * 28)
+    (texts / "links.txt").write_bytes(b"0-0\n")
+    (texts / "two.txt").write_bytes(b"0-0\n0-0\n")
+    done = run(texts, "align", *arguments)
+    assert done.status == status, done.stderr
+    assert message in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+    assert not (texts / "x").exists()
+
+
+def test_help_shows_an_example(tmp_path: Path) -> None:
+    for command in ("train", "run", "corpus", "symmetrize", "score"):
+        assert (
+            f"Example: hiddenite align {command}"
+            in succeed(tmp_path, "align", command, "--help").stdout.decode()
+        )
+
+
+def test_demo_writes_a_page(tmp_path: Path) -> None:
+    done = succeed(tmp_path, "demo", "align", "--html", "page.html")
+    assert b"Aligned" in done.stdout
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "prefers-color-scheme: dark" in page
+    assert not any(word in page for word in ("http://", "https://", "<script", "<link", "@import"))
+    assert page.count("<figure>") >= 2
