@@ -1,4 +1,5 @@
 #include "../hiddenite/alignment.hpp"
+#include "../hiddenite/alignment_em.hpp"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
@@ -202,6 +203,25 @@ void bind_training(nb::module_& m) {
       .def("tables", &AlignmentTrainer::tables, nb::call_guard<nb::gil_scoped_release>());
 }
 
+void bind_em(nb::module_& m) {
+  nb::class_<AlignmentEm>(m, "AlignmentEm", "Model 1 and the HMM over a parallel text.")
+      .def("__init__",
+           [](AlignmentEm* self, nb::bytes source, nb::bytes target, const std::string& source_name,
+              const std::string& target_name, const GibbsOptions& options) {
+             const std::string_view e(source.c_str(), source.size()), f(target.c_str(), target.size());
+             const nb::gil_scoped_release release;
+             new (self) AlignmentEm(e, f, source_name, target_name, options);
+           },
+           "source"_a, "target"_a, "source_name"_a, "target_name"_a, "options"_a)
+      .def("iterate",
+           [](AlignmentEm& em, bool hmm, int threads) {
+             return em.iterate(hmm ? AlignmentEm::Model::HMM : AlignmentEm::Model::MODEL1, threads);
+           },
+           "hmm"_a, "threads"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("num_sentences", &AlignmentEm::num_sentences)
+      .def("tables", &AlignmentEm::tables, nb::call_guard<nb::gil_scoped_release>());
+}
+
 void bind_model(nb::module_& m) {
   nb::class_<AlignmentTables>(m, "AlignmentTables", "The arrays of an alignment model.")
       .def(nb::init<>())
@@ -225,6 +245,7 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("tables", &AlignmentModel::tables, nb::rv_policy::reference_internal)
       .def_prop_ro("options", &AlignmentModel::options, nb::rv_policy::reference_internal)
       .def_prop_ro("string_prior", &AlignmentModel::has_string_prior)
+      .def_prop_ro("has_fertilities", &AlignmentModel::has_fertilities)
       .def("hmm",
            [](const AlignmentModel& model, int d, const std::vector<std::string>& source,
               const std::vector<std::string>& target) {
@@ -249,6 +270,7 @@ void bind_alignment(nb::module_& m) {
   bind_hmm(m);
   bind_task(m);
   bind_training(m);
+  bind_em(m);
   bind_model(m);
   nb::enum_<Symmetrization>(m, "Symmetrization")
       .value("INTERSECTION", Symmetrization::INTERSECTION)

@@ -38,7 +38,7 @@ std::vector<float> AlignmentTrainer::probabilities(std::size_t sentence, int d) 
   const auto collected = static_cast<float>(options_.sweeps() - options_.first_collected());
   for (const auto& chain : chains_) {
     const std::vector<std::uint16_t>& sums = chain->direction(d).cell_sums;
-    if (sums.empty()) throw ModelError("link probabilities exist after the last sweep only");
+    if (sums.size() < end) throw ModelError("link probabilities exist after the last sweep only");
     const float unit = 1.0f / (static_cast<float>(chain->cell_unit()) * collected * static_cast<float>(chains_.size()));
     for (std::uint64_t c = begin; c < end; ++c) result[c - begin] += unit * static_cast<float>(sums[c]);
   }
@@ -51,12 +51,13 @@ constexpr std::uint64_t MAX_TRIALS_PER_SAMPLE = 10'000;
 
 // Shares of exact draws, from the point of view of the generated words.
 void sample_links(const FertilityHmm& hmm, const AlignTask& task, Random& random, DirectionAnswer& answer) {
-  const FertilitySampler sampler(hmm);
+  const Deadline deadline(task.budget.seconds);
+  const FertilitySampler sampler(hmm, deadline);
   if (sampler.is_empty()) return;
   Links links;
   double ratio = 0.0;
   const std::uint64_t most = MAX_TRIALS_PER_SAMPLE * task.num_samples;
-  while (answer.samples.size() < task.num_samples && answer.trials < most) {
+  while (answer.samples.size() < task.num_samples && answer.trials < most && !deadline.is_over()) {
     ++answer.trials;
     if (sampler.draw(random, links, ratio)) answer.samples.push_back(links);
   }
@@ -95,7 +96,8 @@ void align_best(const FertilityHmm& hmm, const AlignTask& task, DirectionAnswer&
   Aligned best = task.method == AlignTask::Method::EXACT   ? align_exact(hmm, task.budget)
                  : task.method == AlignTask::Method::PAPER ? align_paper(hmm, task.paper)
                                                            : align_viterbi(hmm);
-  if (best.log_weight > LOG_ZERO) {
+  // Viterbi may link a word more often than its fertility allows.
+  if (best.log_weight > LOG_ZERO || !best.links.empty()) {
     answer.links.push_back(std::move(best.links));
     answer.log_weights.push_back(best.log_weight);
   }

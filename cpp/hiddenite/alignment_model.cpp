@@ -66,6 +66,7 @@ AlignmentModel::AlignmentModel(AlignmentTables tables, const GibbsOptions& optio
     for (std::size_t k = 0; k < tables_.fertility[d].size(); ++k) {
       global[k % fertility_width] += tables_.fertility[d][k];
       total += tables_.fertility[d][k];
+      has_fertilities_ |= tables_.fertility[d][k] > 0.0f;
     }
     for (double& g : global) g /= total;
     for (int h = 0; h < 3; ++h) {
@@ -86,7 +87,9 @@ AlignmentModel::Word AlignmentModel::look_up(int side, std::string_view word) co
 }
 
 double AlignmentModel::lexicon(int d, const Word& from, const Word& to) const {
-  double links = 0.0, total = 0.0, partners = 1.0, likeness_total = 0.0;
+  // A new word may translate any word.
+  double links = 0.0, total = 0.0, likeness_total = 0.0;
+  double partners = static_cast<double>(tables_.words[1 - d].size() + 1);
   if (from.id != NO_WORD) {
     total = word_links_[d][from.id];
     partners = std::max<double>(tables_.partners[d][from.id], 1.0);
@@ -99,7 +102,8 @@ double AlignmentModel::lexicon(int d, const Word& from, const Word& to) const {
   const double likeness = string_prior_ ? spelling_likeness(from.spelling, to.spelling) : 0.0;
   double by_stems = 0.0;
   if (options_.stem_weight > 0.0) {
-    double stem_links = 0.0, stem_total = 0.0, stem_partners = 1.0, share = 1.0;
+    double stem_links = 0.0, stem_total = 0.0, share = 1.0;
+    double stem_partners = static_cast<double>(stems_[1 - d].size() + 1);
     if (from.stem != NO_WORD) {
       stem_total = stem_links_[d][from.stem];
       stem_partners = std::max(stem_partners_[d][from.stem], 1.0);
@@ -155,7 +159,7 @@ FertilityHmm AlignmentModel::hmm(int d, const std::array<std::vector<std::string
   }
   const std::vector<Word>& from = looked_up[d];
   const std::vector<Word>& to = looked_up[1 - d];
-  FertilityHmm hmm(from.size(), to.size(), options_.max_fertility);
+  FertilityHmm hmm(from.size(), to.size(), has_fertilities_ ? options_.max_fertility : to.size());
   const double p0 = options_.null_probability;
   const double null_base = options_.null_prior * static_cast<double>(tables_.null_count[d].size() + 1);
   for (std::size_t j = 0; j < to.size(); ++j) {
@@ -166,7 +170,7 @@ FertilityHmm AlignmentModel::hmm(int d, const std::array<std::vector<std::string
     }
   }
   fill_jumps(d, hmm);
-  fill_fertilities(d, from, hmm);
+  if (has_fertilities_) fill_fertilities(d, from, hmm);
   return hmm;
 }
 

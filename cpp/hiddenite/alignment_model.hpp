@@ -38,6 +38,8 @@ class AlignmentModel {
   const AlignmentTables& tables() const { return tables_; }
   const GibbsOptions& options() const { return options_; }
   bool has_string_prior() const { return string_prior_; }
+  // Without a single fertility counted, the model is a plain HMM.
+  bool has_fertilities() const { return has_fertilities_; }
 
  private:
   struct Word {
@@ -51,7 +53,7 @@ class AlignmentModel {
 
   AlignmentTables tables_;
   GibbsOptions options_;
-  bool string_prior_;
+  bool string_prior_, has_fertilities_ = false;
   std::array<Vocabulary, 2> words_, stems_;
   std::array<std::vector<WordId>, 2> stem_of_word_;
   std::array<std::vector<double>, 2> word_links_, stem_links_, stem_occurrences_, stem_partners_;

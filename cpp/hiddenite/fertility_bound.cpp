@@ -40,11 +40,16 @@ class StepSize {
 
 }  // namespace
 
-FertilityBound::FertilityBound(const FertilityHmm& hmm)
-    : hmm_(hmm), chain_(hmm), tilted_(hmm.emission), best_(hmm.num_targets, hmm.num_sources, 0.0) {}
+FertilityBound::FertilityBound(const FertilityHmm& hmm, const Deadline& deadline)
+    : hmm_(hmm), deadline_(deadline), chain_(hmm), tilted_(hmm.emission),
+      best_(hmm.num_targets, hmm.num_sources, 0.0) {}
 
 bool FertilityBound::is_closed(const Incumbent& incumbent) const {
   return upper_ <= incumbent.log_weight + FERTILITY_TOLERANCE;
+}
+
+bool FertilityBound::goes_on(std::size_t step, std::size_t steps, const Incumbent& incumbent) const {
+  return step < steps && !is_closed(incumbent) && (step == 0 || !deadline_.is_over());
 }
 
 const CellMatrix& FertilityBound::tilted_emission() {
@@ -70,7 +75,7 @@ void FertilityBound::descend_by_word(std::size_t iterations, Incumbent& incumben
   std::vector<double> slope(width, 0.0), direction(width, 0.0);
   StepSize step_size;
   Links links;
-  for (std::size_t k = 0; k < iterations && !is_closed(incumbent); ++k, ++iterations_) {
+  for (std::size_t k = 0; goes_on(k, iterations, incumbent); ++k, ++iterations_) {
     for (std::size_t j = 0; j < hmm_.num_targets; ++j) std::copy(slope.begin(), slope.end(), multipliers[j]);
     double bound = chain_maximum(multipliers, links);
     if (bound == LOG_ZERO) return void(upper_ = LOG_ZERO);
@@ -133,7 +138,7 @@ void FertilityBound::descend_by_cell(std::size_t iterations, Incumbent& incumben
   std::vector<std::uint8_t> chosen(multipliers.values.size());
   StepSize step_size;
   Links links;
-  for (std::size_t k = 0; k < iterations && !is_closed(incumbent); ++k, ++iterations_) {
+  for (std::size_t k = 0; goes_on(k, iterations, incumbent); ++k, ++iterations_) {
     double bound = chain_maximum(multipliers, links);
     if (bound == LOG_ZERO) return void(upper_ = LOG_ZERO);
     bound += cell_rows(multipliers, chosen);

@@ -27,7 +27,8 @@ struct Incumbent {
 
 class FertilityBound {
  public:
-  explicit FertilityBound(const FertilityHmm& hmm);
+  // Descents end early when the deadline is over, but each makes one step.
+  FertilityBound(const FertilityHmm& hmm, const Deadline& deadline);
 
   double upper() const { return upper_; }  // the lowest bound met
   bool is_closed(const Incumbent& incumbent) const;
@@ -47,7 +48,10 @@ class FertilityBound {
   double chain_maximum(const CellMatrix& multipliers, Links& links);
   double cell_rows(const CellMatrix& multipliers, std::vector<std::uint8_t>& chosen) const;
 
+  bool goes_on(std::size_t step, std::size_t steps, const Incumbent& incumbent) const;
+
   const FertilityHmm& hmm_;
+  const Deadline& deadline_;
   Chain chain_;
   CellMatrix tilted_, best_;
   double upper_ = -LOG_ZERO;

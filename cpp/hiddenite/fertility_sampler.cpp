@@ -108,19 +108,20 @@ void SumChain::draw_rest(std::size_t j, std::size_t last, Random& random, Links&
 
 // ------------------------------------------------------------- the sampler
 
-FertilitySampler::FertilitySampler(const FertilityHmm& hmm, double epsilon, std::size_t max_labels)
+FertilitySampler::FertilitySampler(const FertilityHmm& hmm, const Deadline& deadline, double epsilon,
+                                   std::size_t max_labels)
     : hmm_(hmm), chain_(hmm), tilt_(hmm.num_sources + 1, 0.0) {
-  fit_tilt();
-  if (chain_.run_backward(tilt_) > LOG_ZERO) build(epsilon, max_labels);
+  fit_tilt(deadline);
+  if (chain_.run_backward(tilt_) > LOG_ZERO) build(epsilon, max_labels, deadline);
 }
 
 // Subgradient steps on ln Z(b) + sum_i max_c [fertility(i, c) - b(i) c]; keeps the best b.
-void FertilitySampler::fit_tilt() {
+void FertilitySampler::fit_tilt(const Deadline& deadline) {
   const std::size_t most = std::min(hmm_.max_fertility, hmm_.num_targets);
   CellMatrix posterior(hmm_.num_targets, hmm_.num_sources, 0.0);
   std::vector<double> tilt = tilt_;
   double lowest = -LOG_ZERO;
-  for (int k = 0; k < TILT_STEPS; ++k) {
+  for (int k = 0; k < TILT_STEPS && (k == 0 || !deadline.is_over()); ++k) {
     double mass = chain_.run_backward(tilt);
     if (mass == LOG_ZERO) return;
     chain_.posterior(posterior);
@@ -159,7 +160,7 @@ double FertilitySampler::log_bound(const Label& label, const std::uint16_t* coun
   return total;
 }
 
-void FertilitySampler::build(double epsilon, std::size_t max_labels) {
+void FertilitySampler::build(double epsilon, std::size_t max_labels, const Deadline& deadline) {
   const std::size_t width = hmm_.num_sources + 1;
   labels_.push_back({0.0, 0, 0});
   counts_.assign(width, 0);
@@ -176,10 +177,11 @@ void FertilitySampler::build(double epsilon, std::size_t max_labels) {
   for (std::size_t j = 0; !frontier.empty(); ++j) {
     std::unordered_multimap<std::uint64_t, std::uint32_t> places;
     std::vector<std::uint32_t> next;
+    const bool is_late = deadline.is_over();
     for (const std::uint32_t parent : frontier) {
       const double bound = log_bound(labels_[parent], counts_.data() + parent * width);
       if (bound == LOG_ZERO) continue;
-      if (j == hmm_.num_targets || bound < least || labels_.size() >= max_labels) {
+      if (j == hmm_.num_targets || bound < least || labels_.size() >= max_labels || is_late) {
         leaves.push_back(parent);
         log_masses.push_back(bound);
         continue;

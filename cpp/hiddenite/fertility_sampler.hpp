@@ -38,7 +38,9 @@ class SumChain {
 
 class FertilitySampler {
  public:
-  FertilitySampler(const FertilityHmm& hmm, double epsilon = 1e-4, std::size_t max_labels = 200'000);
+  // The deadline only ends the fitting of the bound, which is looser then.
+  explicit FertilitySampler(const FertilityHmm& hmm, const Deadline& deadline = Deadline(), double epsilon = 1e-4,
+                            std::size_t max_labels = 200'000);
 
   bool is_empty() const { return log_mass_ == LOG_ZERO; }
   double log_mass() const { return log_mass_; }  // of the bound: ln Z is below it
@@ -58,8 +60,8 @@ class FertilitySampler {
     std::uint32_t label = 0;
   };
 
-  void fit_tilt();
-  void build(double epsilon, std::size_t max_labels);
+  void fit_tilt(const Deadline& deadline);
+  void build(double epsilon, std::size_t max_labels, const Deadline& deadline);
   double log_reach(std::size_t i, std::size_t count, std::size_t left) const;
   double log_bound(const Label& label, const std::uint16_t* counts) const;
   void finish(std::vector<std::uint32_t> leaves, const std::vector<double>& log_masses);

@@ -1,7 +1,6 @@
 #include "fertility_search.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "fertility_labels.hpp"
@@ -16,18 +15,6 @@ constexpr std::size_t WORD_ITERATIONS = 6, CELL_ITERATIONS = 60, BEAM = 64;
 constexpr std::size_t FIRST_LABELS = 2'000;
 constexpr std::size_t NO_BEAM = std::numeric_limits<std::uint32_t>::max();
 
-class Clock {
- public:
-  explicit Clock(double seconds) : seconds_(seconds) {}
-  bool is_over() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count() >= seconds_;
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  double seconds_;
-};
-
 Aligned answer(const Incumbent& incumbent, const FertilityBound& bound, std::uint64_t labels, bool exact) {
   Aligned result{incumbent.links, incumbent.log_weight, exact, bound.upper(), bound.iterations(), labels};
   if (exact) result.upper = result.log_weight;
@@ -38,12 +25,13 @@ Aligned answer(const Incumbent& incumbent, const FertilityBound& bound, std::uin
 class ExactSearch {
  public:
   ExactSearch(const FertilityHmm& hmm, const AlignBudget& budget)
-      : hmm_(hmm), budget_(budget), clock_(budget.seconds), bound_(hmm) {}
+      : hmm_(hmm), budget_(budget), deadline_(budget.seconds), bound_(hmm, deadline_) {}
 
   Aligned run() {
     bound_.descend_by_word(WORD_ITERATIONS, incumbent_);
     if (bound_.upper() == LOG_ZERO) return answer(incumbent_, bound_, 0, true);
     if (bound_.is_closed(incumbent_)) return answer(incumbent_, bound_, 0, true);
+    if (deadline_.is_over()) return answer(incumbent_, bound_, 0, false);
     LabelSearch labels(hmm_, bound_);
     offer(labels.run(incumbent_.log_weight, BEAM, NO_BEAM));
     for (std::size_t limit = FIRST_LABELS;; limit *= 4) {
@@ -53,7 +41,7 @@ class ExactSearch {
       if (offer(labels.run(incumbent_.log_weight, NO_BEAM, std::min<std::size_t>(limit, budget_.labels)))) {
         return answer(incumbent_, bound_, num_labels_, true);
       }
-      if (last || clock_.is_over()) return answer(incumbent_, bound_, num_labels_, false);
+      if (last || deadline_.is_over()) return answer(incumbent_, bound_, num_labels_, false);
       bound_.descend_by_cell(std::max(CELL_ITERATIONS, limit / 100), incumbent_);
     }
   }
@@ -69,7 +57,7 @@ class ExactSearch {
 
   const FertilityHmm& hmm_;
   const AlignBudget& budget_;
-  Clock clock_;
+  Deadline deadline_;
   FertilityBound bound_;
   Incumbent incumbent_;
   std::uint64_t num_labels_ = 0;

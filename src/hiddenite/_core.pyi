@@ -729,6 +729,18 @@ class AlignmentTrainer:
 
     def tables(self) -> AlignmentTables: ...
 
+class AlignmentEm:
+    """Model 1 and the HMM over a parallel text."""
+
+    def __init__(self, source: bytes, target: bytes, source_name: str, target_name: str, options: GibbsOptions) -> None: ...
+
+    def iterate(self, hmm: bool, threads: int) -> float: ...
+
+    @property
+    def num_sentences(self) -> int: ...
+
+    def tables(self) -> AlignmentTables: ...
+
 class AlignmentTables:
     """The arrays of an alignment model."""
 
@@ -807,6 +819,9 @@ class AlignmentModel:
 
     @property
     def string_prior(self) -> bool: ...
+
+    @property
+    def has_fertilities(self) -> bool: ...
 
     def hmm(self, d: int, source: Sequence[str], target: Sequence[str]) -> FertilityHmm: ...
 

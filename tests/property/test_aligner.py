@@ -215,7 +215,7 @@ def test_options_are_the_cores() -> None:
 
 @pytest.mark.parametrize(
     ("pairs", "sweeps", "chains"),
-    [(100_000, (4, 4, 20), 1), (10**7, (4, 4, 20), 1), (2000, (25, 25, 100), 4)],
+    [(100_000, (8, 8, 32), 1), (10**7, (4, 4, 16), 1), (2000, (25, 25, 100), 3)],
 )
 def test_sweeps_follow_the_size_of_the_corpus(pairs: int, sweeps: tuple[int, ...], chains: int) -> None:
     options = AlignerOptions().for_corpus(pairs)

@@ -32,7 +32,7 @@ from hiddenite.align.archive import Archive, read_archive, write_archive
 from hiddenite.align.bitext import Bitext, Block
 from hiddenite.align.options import AlignerOptions
 from hiddenite.align.symmetrize import DEFAULT as DEFAULT_SYMMETRIZATION
-from hiddenite.align.training import Sweep, Training
+from hiddenite.align.training import HmmTraining, Sweep, Training
 from hiddenite.corpus import Sentence, sentence_text, tokenize
 from hiddenite.errors import BudgetExceeded, ModelError
 from hiddenite.results import Failure
@@ -94,17 +94,32 @@ class Aligner:
         return cls._finish(training, on_sweep)
 
     @classmethod
-    def _finish(cls, training: Training, on_sweep: Callable[[Sweep], None] | None) -> Aligner:
+    def train_hmm(
+        cls,
+        source: Iterable[object],
+        target: Iterable[Sentence] | None = None,
+        *,
+        model1: int = 5,
+        hmm: int = 5,
+        options: AlignerOptions | None = None,
+        threads: int = 0,
+        on_sweep: Callable[[Sweep], None] | None = None,
+    ) -> Aligner:
+        """Train the plain HMM by EM, after Model 1: a model without fertilities, for comparison."""
+        bitext = Bitext.of(source, target)
+        return cls._finish(HmmTraining(bitext, options, model1=model1, hmm=hmm, threads=threads), on_sweep)
+
+    @classmethod
+    def _finish(cls, training: Training | HmmTraining, on_sweep: Callable[[Sweep], None] | None) -> Aligner:
         for sweep in training:
             if on_sweep is not None:
                 on_sweep(sweep)
         return cls.from_training(training)
 
     @classmethod
-    def from_training(cls, training: Training) -> Aligner:
+    def from_training(cls, training: Training | HmmTraining) -> Aligner:
         """Keep what a finished training has learnt."""
-        tables = training.finished().tables()
-        model = AlignmentModel(tables, training.options.core(), training.options.string_prior)
+        model = AlignmentModel(training.tables(), training.options.core(), training.options.string_prior)
         return cls(model, training.options)
 
     # ------------------------------------------------------------------- ask
@@ -174,6 +189,8 @@ class Aligner:
         self, block: Block, question: Question, *, threads: int = 0
     ) -> Iterator[Alignment | Failure]:
         """Ask the same of the lines of a text; a record's id is its line number."""
+        if question.method == "hmm" and self._model.has_fertilities:
+            raise ModelError("the model has fertilities, expected a plain HMM; train one with --estimator em")
         answers = self._model.align_lines(
             block.source, block.target, question.task(), block.first_line - 1, threads
         )

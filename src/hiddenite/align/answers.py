@@ -24,13 +24,14 @@ from hiddenite.errors import ModelError, UnknownSymbolError, near_spellings
 from hiddenite.results import Certificate, Failure, json_number
 
 METHODS = {m.name.lower(): m for m in (AlignMethod.EXACT, AlignMethod.PAPER, AlignMethod.VITERBI)}
+METHODS["hmm"] = AlignMethod.EXACT  # of a model without fertilities, whose bound is tight at once
 DIRECTIONS = {"forward": (True, False), "reverse": (False, True), "both": (True, True)}
 STEPS = {name.lower(): step for name, step in PaperStep.__members__.items()}
 MARGINALS = ("hmm", "samples")
 DEFAULT_SAMPLES = 200
 LEAST_SHOWN = 0.001  # probabilities below are left out of JSON
 
-MethodName = Literal["exact", "paper", "viterbi"]
+MethodName = Literal["exact", "paper", "viterbi", "hmm"]
 DirectionName = Literal["forward", "reverse", "both"]
 
 

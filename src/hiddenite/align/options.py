@@ -15,9 +15,9 @@ from hiddenite._core import GibbsOptions
 from hiddenite.errors import ModelError
 
 _CORE = GibbsOptions()
-_LARGE = 100_000  # sentence pairs from which on the smallest numbers of sweeps are enough
-_SWEEPS = {"model1_sweeps": (4, 25), "hmm_sweeps": (4, 25), "fertility_sweeps": (20, 100)}  # least, most
-_MOST_CHAINS = 4
+_MEDIUM = 100_000  # sentence pairs that get as many sweeps as the core's defaults have
+_SWEEPS = {"model1_sweeps": (4, 25), "hmm_sweeps": (4, 25), "fertility_sweeps": (16, 100)}  # least, most
+_MOST_CHAINS = 3
 _LARGEST_FERTILITY = 250
 _SIZES = ("model1_sweeps", "hmm_sweeps", "fertility_sweeps", "chains")
 
@@ -63,9 +63,12 @@ class AlignerOptions:
 
     def for_corpus(self, num_pairs: int) -> AlignerOptions:
         """Fill in what depends on the number of sentence pairs."""
-        ratio = math.sqrt(_LARGE / max(num_pairs, 1))
-        chosen = {name: round(min(max(low * ratio, low), high)) for name, (low, high) in _SWEEPS.items()}
-        chosen["chains"] = round(min(max(ratio, 1), _MOST_CHAINS))
+        ratio = _MEDIUM / max(num_pairs, 1)
+        chosen = {
+            name: round(min(max(getattr(_CORE, name) * ratio**0.3, low), high))
+            for name, (low, high) in _SWEEPS.items()
+        }
+        chosen["chains"] = round(min(max(math.sqrt(ratio), 1), _MOST_CHAINS))
         given = {name: getattr(self, name) for name in chosen if getattr(self, name) is not None}
         return dataclasses.replace(self, **(chosen | given))
 

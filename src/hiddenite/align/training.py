@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import AlignmentTrainer, GibbsDirection
+from hiddenite._core import AlignmentEm, AlignmentTables, AlignmentTrainer, GibbsDirection
 from hiddenite.align.archive import Archive, read_archive, write_archive
 from hiddenite.align.bitext import Bitext
 from hiddenite.align.options import AlignerOptions
@@ -134,6 +134,10 @@ class Training:
         forward, reverse = (trainer.probabilities(sentence, d).reshape(targets, sources) for d in (0, 1))
         return forward, reverse
 
+    def tables(self) -> AlignmentTables:
+        """Return what a model keeps, once all sweeps are done."""
+        return self.finished().tables()
+
     # ------------------------------------------------------------- checkpoints
 
     def _identity(self) -> dict[str, Any]:
@@ -182,3 +186,48 @@ def _read_direction(archive: Archive, prefix: str) -> GibbsDirection:
         [archive.array(f"{prefix}jump_sums.{n}", np.float64).tolist() for n in range(3)],
         archive.array(prefix + "fertility_sums", np.float32),
     )
+
+
+class HmmTraining:
+    """Model 1, then the HMM, by EM; iterate to run it. Nothing is drawn, and no word has a fertility."""
+
+    def __init__(
+        self,
+        bitext: Bitext,
+        options: AlignerOptions | None = None,
+        *,
+        model1: int = 5,
+        hmm: int = 5,
+        threads: int = 0,
+    ) -> None:
+        """Read the text; ``model1`` and ``hmm`` are numbers of iterations."""
+        if model1 < 0 or hmm < 1:
+            raise ModelError(f"found {model1} and {hmm} iterations, expected 0 or more and 1 or more")
+        given = options or AlignerOptions()
+        self.options = dataclasses.replace(given, stem_weight=0.0, string_prior=False).for_corpus(
+            bitext.num_lines
+        )
+        self._stages = ["model1"] * model1 + ["hmm"] * hmm
+        self._done = 0
+        self._threads = threads
+        self._em = AlignmentEm(
+            bitext.source, bitext.target, bitext.source_name, bitext.target_name, self.options.core()
+        )
+
+    @property
+    def num_sweeps(self) -> int:
+        """Iterations from beginning to end."""
+        return len(self._stages)
+
+    def __iter__(self) -> Iterator[Sweep]:
+        while self._done < len(self._stages):
+            stage = self._stages[self._done]
+            fit = self._em.iterate(stage == "hmm", self._threads)
+            self._done += 1
+            yield Sweep(self._done, len(self._stages), stage, fit)
+
+    def tables(self) -> AlignmentTables:
+        """Return what a model keeps, once all iterations are done."""
+        if self._done < len(self._stages):
+            raise ModelError(f"{self._done} of {len(self._stages)} iterations are done; iterate to the end")
+        return self._em.tables()

@@ -25,7 +25,7 @@ from hiddenite.align.links import check_gold, check_range, format_links, read_go
 from hiddenite.align.options import AlignerOptions
 from hiddenite.align.symmetrize import DEFAULT, METHODS
 from hiddenite.align.symmetrize import symmetrize as symmetrize_links
-from hiddenite.align.training import MAX_SEED, Training
+from hiddenite.align.training import MAX_SEED, HmmTraining, Training
 from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
 from hiddenite.corpus import atomic_output, file_bytes, tokenize
 from hiddenite.errors import FormatError, HiddeniteError
@@ -97,7 +97,7 @@ def _options(
         counts = sweeps.split(",")
         if len(counts) != 3 or not all(c.strip().isdecimal() for c in counts):
             raise typer.BadParameter(
-                f"found '{sweeps}', expected three counts such as 4,4,20", param_hint="--sweeps"
+                f"found '{sweeps}', expected three counts such as 8,8,32", param_hint="--sweeps"
             )
         names = ("model1_sweeps", "hmm_sweeps", "fertility_sweeps")
         fields |= dict(zip(names, map(int, counts), strict=True))
@@ -130,7 +130,7 @@ def _seed(seed: int | None, quiet: bool) -> int:
     return chosen
 
 
-def _train(training: Training, quiet: bool) -> None:
+def _train(training: Training | HmmTraining, quiet: bool) -> None:
     """Run all sweeps, showing sweep and fit on a terminal."""
     with contextlib.ExitStack() as stack:
         progress = task = None
@@ -198,6 +198,10 @@ def train(
     string_prior: StringPrior = True,
     settings: Settings = None,
     checkpoint: Checkpoint = None,
+    estimator: Annotated[
+        str,
+        typer.Option("--estimator", help="gibbs, or em: the plain HMM, 5 iterations each (--sweeps A,B,0)."),
+    ] = "gibbs",
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
@@ -209,8 +213,17 @@ def train(
     """
     hush(quiet)
     options = _options(sweeps, chains, string_prior, settings)
-    bitext = Bitext.read(source, target)
-    training = Training(bitext, options, seed=_seed(seed, quiet), threads=threads, checkpoint=checkpoint)
+    training: Training | HmmTraining
+    if estimator == "em":
+        if checkpoint is not None:
+            raise typer.BadParameter("em has no checkpoint; it takes minutes", param_hint="--checkpoint")
+        model1, hmm = (5 if n is None else n for n in (options.model1_sweeps, options.hmm_sweeps))
+        training = HmmTraining(Bitext.read(source, target), options, model1=model1, hmm=hmm, threads=threads)
+    elif estimator == "gibbs":
+        bitext = Bitext.read(source, target)
+        training = Training(bitext, options, seed=_seed(seed, quiet), threads=threads, checkpoint=checkpoint)
+    else:
+        raise typer.BadParameter(f"found '{estimator}', expected gibbs or em", param_hint="--estimator")
     _train(training, quiet)
     Aligner.from_training(training).save(output)
 
