@@ -11,7 +11,7 @@ from pathlib import Path
 from align_data import Pair, Size, aligner, error_rate, pairs, prefixes, text, trained
 from report import Row, mean, table
 
-from hiddenite.align import CorpusDecoding, Question, align_corpus
+from hiddenite.align import Aligner, AlignerOptions, CorpusDecoding, Question, align_corpus
 from hiddenite.align.links import read_links
 from hiddenite.align.symmetrize import symmetrize
 
@@ -21,23 +21,37 @@ COLUMNS = ("forward", "reverse", "grow-diag-final-and", "intersection")
 FAST_ALIGN = 15.9  # grow-diag-final-and on this text: a quoted figure, not run here
 
 
+PLAIN = AlignerOptions(coupling=1.0, stem_weight=0.0, string_prior=False)  # each direction by itself
+
+
 def search_methods(size: Size) -> Row:
-    rows, both = [], {}
-    for method in ("viterbi", "paper", "exact"):
-        rates = []
-        for direction in ("forward", "reverse", "both"):
-            question = Question(method, direction)
-            rates.append(error_rate([a.links for a in aligner(size.pairs).ask(pairs("test"), question)]))  # type: ignore[union-attr]
-        both[method] = rates[2]
-        rows.append((method, *(f"{r:.2f}" for r in rates)))
-    ratio = both["exact"] / both["viterbi"]
+    """Quirk's table 1: the HMM by EM; a fertility HMM searched in three ways; our default training beside it."""
+    given = text(size.pairs)
+    plain = Aligner.train(given, seed=1, options=PLAIN)
+    systems = [
+        ("HMM by EM", Aligner.train_hmm(given, options=PLAIN), "hmm"),
+        *((f"fertility HMM, {method}", plain, method) for method in ("viterbi", "paper", "exact")),
+        *((f"default training, {m}", aligner(size.pairs), m) for m in ("viterbi", "paper", "exact")),
+    ]
+    rates = {name: _rates(model, method) for name, model, method in systems}
+    exact, viterbi = rates["fertility HMM, exact"], rates["fertility HMM, viterbi"]
+    to_viterbi = [a / b for a, b in zip(exact[:2], viterbi[:2], strict=True)]
+    to_hmm = [a / b for a, b in zip(exact[:2], rates["HMM by EM"][:2], strict=True)]
     return Row(
-        "Search methods on the same model (alignment error rate, %)",
-        "exact at most 0.90 × Viterbi without fertilities",
-        f"{ratio:.2f}×",
-        ratio <= 0.90,
-        table(("method", "forward", "reverse", "grow-diag-final-and"), rows),
+        "The paper's table 1 on the Hansards: search methods (alignment error rate, %)",
+        "exact at most 0.90 × Viterbi without fertilities and 0.65 × the HMM, both directions",
+        f"{to_viterbi[0]:.2f}× and {to_viterbi[1]:.2f}×; {to_hmm[0]:.2f}× and {to_hmm[1]:.2f}×",
+        max(to_viterbi) <= 0.90 and max(to_hmm) <= 0.65,
+        table(
+            ("system", "forward", "reverse", "grow-diag-final-and"),
+            [(name, *(f"{r:.2f}" for r in row)) for name, row in rates.items()],
+        ),
     )
+
+
+def _rates(model: Aligner, method: str) -> list[float]:
+    questions = (Question(method, direction) for direction in ("forward", "reverse", "both"))
+    return [error_rate([a.links for a in model.ask(pairs("test"), q)]) for q in questions]  # type: ignore[union-attr]
 
 
 def decoders(size: Size) -> Row:
