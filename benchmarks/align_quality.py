@@ -25,7 +25,7 @@ PLAIN = AlignerOptions(coupling=1.0, stem_weight=0.0, string_prior=False)  # eac
 
 
 def search_methods(size: Size) -> Row:
-    """Quirk's table 1: the HMM by EM; a fertility HMM searched in three ways; our default training beside it."""
+    """Quirk's table 1: the HMM by EM, a fertility HMM searched in three ways, and our default training."""
     given = text(size.pairs)
     plain = Aligner.train(given, seed=1, options=PLAIN)
     systems = [
