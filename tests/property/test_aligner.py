@@ -210,7 +210,7 @@ def test_refused_questions() -> None:
 def test_options_are_the_cores() -> None:
     core = {name for name in dir(GibbsOptions) if not name.startswith("_")}
     ours = {field.name for field in dataclasses.fields(AlignerOptions)}
-    assert ours == core | {"chains", "string_prior"}
+    assert ours == core | {"chains", "string_prior", "fertilities"}
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ from hiddenite.align.answers import (
 )
 from hiddenite.align.archive import Archive, read_archive, write_archive
 from hiddenite.align.bitext import Bitext, Block
+from hiddenite.align.fertilities import smooth
 from hiddenite.align.options import AlignerOptions
 from hiddenite.align.symmetrize import DEFAULT as DEFAULT_SYMMETRIZATION
 from hiddenite.align.training import HmmTraining, Sweep, Training
@@ -119,7 +120,13 @@ class Aligner:
     @classmethod
     def from_training(cls, training: Training | HmmTraining) -> Aligner:
         """Keep what a finished training has learnt."""
-        model = AlignmentModel(training.tables(), training.options.core(), training.options.string_prior)
+        tables = training.tables()
+        options = training.options
+        tables.fertility = [
+            smooth(options.fertilities, words, table, options.max_fertility)
+            for words, table in zip(tables.words, tables.fertility, strict=True)
+        ]
+        model = AlignmentModel(tables, training.options.core(), training.options.string_prior)
         return cls(model, training.options)
 
     # ------------------------------------------------------------------- ask

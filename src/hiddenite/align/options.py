@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hiddenite._core import GibbsOptions
+from hiddenite.align.fertilities import check_name
 from hiddenite.errors import ModelError
 
 _CORE = GibbsOptions()
@@ -31,6 +32,7 @@ class AlignerOptions:
     fertility_sweeps: int | None = None  # with fertilities; the second half is averaged
     chains: int | None = None  # independent runs whose results are averaged
     string_prior: bool = True  # words spelt alike are likelier translations
+    fertilities: str = "categorical"  # how histograms are smoothed: see hiddenite.align.fertilities
     coupling: float = _CORE.coupling  # weight of a link that the other direction has too
     lexicon_prior: float = _CORE.lexicon_prior
     stem_weight: float = _CORE.stem_weight  # of the lexicon of 4-letter stems
@@ -44,8 +46,9 @@ class AlignerOptions:
     diagonal: float = _CORE.diagonal  # how close to the diagonal the first links are
 
     def __post_init__(self) -> None:
+        check_name(self.fertilities)
         for name, value in dataclasses.asdict(self).items():
-            if value is not None and not isinstance(value, bool) and not math.isfinite(value):
+            if value is not None and not isinstance(value, bool | str) and not math.isfinite(value):
                 raise ModelError(f"{name} is {value}, expected a finite number")
         for name in ("model1_sweeps", "hmm_sweeps"):
             _require(self, name, 0, 100_000)
@@ -76,7 +79,7 @@ class AlignerOptions:
         """Return the core's form; what depends on the corpus must be filled in."""
         options = GibbsOptions()
         for name, value in dataclasses.asdict(self).items():
-            if name not in ("chains", "string_prior"):
+            if name not in ("chains", "string_prior", "fertilities"):
                 assert value is not None, name
                 setattr(options, name, value)
         return options

@@ -21,6 +21,7 @@ from hiddenite.align.bitext import Bitext, bitext_blocks
 from hiddenite.align.corpus import DECODERS, DEFAULT_DECODER, DEFAULT_THRESHOLD, CorpusDecoding, align_corpus
 from hiddenite.align.evaluation import ALPHA
 from hiddenite.align.evaluation import score as score_links
+from hiddenite.align.fertilities import ESTIMATORS
 from hiddenite.align.links import check_gold, check_range, format_links, read_gold, read_links
 from hiddenite.align.options import AlignerOptions
 from hiddenite.align.symmetrize import DEFAULT, METHODS
@@ -58,6 +59,9 @@ StringPrior = Annotated[
     bool,
     typer.Option("--string-prior/--no-string-prior", help="Words spelt alike are likelier translations."),
 ]
+Fertilities = Annotated[
+    str, typer.Option("--fertilities", help=f"How they are smoothed: {', '.join(ESTIMATORS)}.")
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -90,9 +94,13 @@ def _usage(make: Callable[[], _T]) -> _T:
 
 
 def _options(
-    sweeps: str | None, chains: int | None, string_prior: bool, settings: list[str] | None
+    sweeps: str | None,
+    chains: int | None,
+    string_prior: bool,
+    settings: list[str] | None,
+    fertilities: str,
 ) -> AlignerOptions:
-    fields: dict[str, object] = {"chains": chains, "string_prior": string_prior}
+    fields: dict[str, object] = {"chains": chains, "string_prior": string_prior, "fertilities": fertilities}
     if sweeps is not None:
         counts = sweeps.split(",")
         if len(counts) != 3 or not all(c.strip().isdecimal() for c in counts):
@@ -196,6 +204,7 @@ def train(
     sweeps: Sweeps = None,
     chains: Chains = None,
     string_prior: StringPrior = True,
+    fertilities: Fertilities = "categorical",
     settings: Settings = None,
     checkpoint: Checkpoint = None,
     estimator: Annotated[
@@ -212,7 +221,7 @@ def train(
     parallel.
     """
     hush(quiet)
-    options = _options(sweeps, chains, string_prior, settings)
+    options = _options(sweeps, chains, string_prior, settings, fertilities)
     training: Training | HmmTraining
     if estimator == "em":
         if checkpoint is not None:
@@ -324,6 +333,7 @@ def corpus(
     sweeps: Sweeps = None,
     chains: Chains = None,
     string_prior: StringPrior = True,
+    fertilities: Fertilities = "categorical",
     settings: Settings = None,
     checkpoint: Checkpoint = None,
     threads: Threads = 0,
@@ -338,7 +348,7 @@ def corpus(
     """
     hush(quiet)
     decoding = _usage(lambda: CorpusDecoding(decode, threshold, symmetrize, direction, budget))
-    options = _options(sweeps, chains, string_prior, settings)
+    options = _options(sweeps, chains, string_prior, settings, fertilities)
     bitext = Bitext.read(source, target)
     training = Training(bitext, options, seed=_seed(seed, quiet), threads=threads, checkpoint=checkpoint)
     _train(training, quiet)
