@@ -12,7 +12,7 @@ from report import Row, mean, milliseconds, table
 
 from hiddenite._core import AlignMethod, AlignTask, DirectionAnswer, FertilityHmm
 
-MIP_SENTENCES, MIP_WORDS = 200, 15
+MIP_SENTENCES, MIP_WORDS = 200, 20
 MIP_TOLERANCE = 1e-4  # of HiGHS, in log weight
 GIBBS_SENTENCES = 5
 
