@@ -151,9 +151,9 @@ def test_bad_models(tmp_path: Path, place: Path, command: str) -> None:
     (tmp_path / "text").write_text("a\tX\n", encoding="utf-8")
     for model, error in (
         ("none", "none: cannot be opened: No such file or directory"),
-        ("cut", "cut: is no model file or is cut off, expected a file that `hiddenite tag train` wrote"),
-        ("text", "text: is no model file or is cut off"),
-        (".", ".: is a directory, expected a model file"),
+        ("cut", "cut: is no hiddenite tagger or is cut off; expected a file that `hiddenite tag train` wrote"),
+        ("text", "text: is no hiddenite tagger or is cut off"),
+        (".", ".: is a directory, expected a file"),
     ):
         done = run(tmp_path, "tag", command, "--model", model, stdin=b"a\tX\n")
         assert done.status == 1

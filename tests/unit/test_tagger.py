@@ -217,14 +217,14 @@ def test_damaged_model_files_are_refused(tmp_path: Path, tagger: Tagger) -> None
                 Tagger.load(damage(good, bad, name, content))
     with pytest.raises(FormatError, match="expected"):
         Tagger.load(damage(good, bad, "tag.npy", begin))
-    with pytest.raises(FormatError, match="of version 99, expected 1"):
+    with pytest.raises(FormatError, match="has version 99, expected 1"):
         Tagger.load(damage(good, bad, "header.json", json.dumps(header | {"version": 99}).encode()))
     fewer = json.dumps(header | {"tags": header["tags"][:2]}).encode()
     with pytest.raises(FormatError):
         Tagger.load(damage(good, bad, "header.json", fewer))
     for size in (0, 10, 500, good.stat().st_size - 10):
         bad.write_bytes(good.read_bytes()[:size])
-        with pytest.raises(FormatError, match="is no model file or is cut off"):
+        with pytest.raises(FormatError, match="is no hiddenite tagger or is cut off"):
             Tagger.load(bad)
     with pytest.raises(FormatError, match="cannot be opened"):
         Tagger.load(tmp_path / "none")

@@ -5,7 +5,7 @@
 ((0, 0), (1, 1))
 
 A model is expected counts (``cpp/hiddenite/alignment_model.hpp``); unknown words are aligned by the spelling
-of their stems and by position. The model file is an archive: ``hiddenite.align.archive``.
+of their stems and by position. The model file is an archive: ``hiddenite.archive``.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from hiddenite.align.answers import (
     Question,
     read_answer,
 )
-from hiddenite.align.archive import Archive, read_archive, write_archive
 from hiddenite.align.bitext import Bitext, Block
 from hiddenite.align.fertilities import smooth
 from hiddenite.align.options import AlignerOptions
 from hiddenite.align.symmetrize import DEFAULT as DEFAULT_SYMMETRIZATION
 from hiddenite.align.training import HmmTraining, Sweep, Training
+from hiddenite.archive import Archive, read_archive, write_archive
 from hiddenite.corpus import Sentence, sentence_text, tokenize
 from hiddenite.errors import BudgetExceeded, ModelError
 from hiddenite.results import Failure

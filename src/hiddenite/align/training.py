@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenite._core import AlignmentEm, AlignmentTables, AlignmentTrainer, GibbsDirection
-from hiddenite.align.archive import Archive, read_archive, write_archive
 from hiddenite.align.bitext import Bitext
 from hiddenite.align.options import AlignerOptions
+from hiddenite.archive import Archive, read_archive, write_archive
 from hiddenite.errors import FormatError, ModelError
 
 CHECKPOINT = "hiddenite alignment checkpoint"

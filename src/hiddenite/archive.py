@@ -1,8 +1,8 @@
 """Model files and checkpoints: a zip archive of a JSON header, word lists and arrays; never pickle.
 
-``header.json`` says format, version and options; ``*.txt`` are words, one a line; ``*.npy`` are arrays. Every
-NumPy can read them. Loading checks format and version, types and sizes; what does not fit is a
-:class:`FormatError` that says what to do.
+``header.json`` says format, version and options; ``*.txt`` are words, one a line; ``*.npy`` are arrays; other
+files are as their kind has them. Any tool can read them. Loading checks format and version, types and sizes;
+what does not fit is a :class:`FormatError` that says what to do.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ def write_archive(
     header: Mapping[str, object],
     words: Mapping[str, Sequence[str]],
     arrays: Mapping[str, NDArray[Any]],
+    files: Mapping[str, bytes] | None = None,
     *,
     compress: bool = True,
 ) -> None:
@@ -43,6 +44,8 @@ def write_archive(
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
             _add(archive, f"{name}.npy", buffer.getvalue(), method)
+        for name, content in (files or {}).items():
+            _add(archive, name, content, method)
 
 
 class _Forward(io.RawIOBase):
@@ -85,18 +88,29 @@ class Archive:
             raise ValueError(f"{name}.txt is cut off")
         return text.split("\n")[:-1]
 
-    def array(self, name: str, kind: type[_Scalar], size: int | None = None) -> NDArray[_Scalar]:
-        """Return a one-dimensional array; floats are finite and not negative, as all that is counted."""
+    def file(self, name: str) -> bytes:
+        """Return a file's content."""
+        return self._archive.read(name)
+
+    def matrix(self, name: str, kind: type[_Scalar], dimensions: int = 2) -> NDArray[_Scalar]:
+        """Return an array of numbers; none is NaN."""
         array = np.lib.format.read_array(io.BytesIO(self._archive.read(f"{name}.npy")), allow_pickle=False)
-        if array.dtype != kind or array.ndim != 1:
+        if array.dtype != kind or array.ndim != dimensions:
             raise ValueError(
                 f"{name}.npy holds {array.ndim}-dimensional {array.dtype}, expected {kind.__name__}"
             )
+        if np.isnan(array).any():
+            raise ValueError(f"{name}.npy holds NaN, expected numbers")
+        return np.ascontiguousarray(array)
+
+    def array(self, name: str, kind: type[_Scalar], size: int | None = None) -> NDArray[_Scalar]:
+        """Return a one-dimensional array; floats are finite and not negative, as all that is counted."""
+        array = self.matrix(name, kind, 1)
         if size is not None and len(array) != size:
             raise ValueError(f"{name}.npy holds {len(array)} numbers, expected {size}")
-        if array.dtype.kind == "f" and not (np.isfinite(array) & (array >= 0)).all():
+        if array.dtype.kind == "f" and not (np.isfinite(array) & (array >= 0)).all():  # type: ignore[operator]
             raise ValueError(f"{name}.npy holds a number that is no count")
-        return np.ascontiguousarray(array)
+        return array
 
 
 def read_archive(
