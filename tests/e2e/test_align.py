@@ -184,3 +184,21 @@ def test_demo_writes_a_page(tmp_path: Path) -> None:
     assert "prefers-color-scheme: dark" in page
     assert not any(word in page for word in ("http://", "https://", "<script", "<link", "@import"))
     assert page.count("<figure>") >= 2
+
+
+def test_the_plain_hmm(texts: Path) -> None:
+    succeed(texts, "align", "train", "en.txt", "fr.txt", "--estimator", "em", "-o", "hmm.model")
+    done = succeed(
+        texts, "align", "run", "--model", "hmm.model", "--method", "hmm", "--json", "en.txt", "fr.txt"
+    )
+    assert json.loads(done.lines()[0])["certificate"]["exact"]
+    refused = run(texts, "align", "run", "--model", "m.model", "--method", "hmm", "en.txt", "fr.txt")
+    assert refused.status == 1
+    assert "expected a plain HMM" in refused.stderr
+
+
+def test_nothing_to_learn_from(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_bytes(b"")
+    done = run(tmp_path, "align", "train", "empty", "empty", "--seed", "1", "-o", "m.model")
+    assert done.status == 1
+    assert "empty: holds no line" in done.stderr

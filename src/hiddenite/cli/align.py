@@ -223,13 +223,15 @@ def train(
     hush(quiet)
     options = _options(sweeps, chains, string_prior, settings, fertilities)
     training: Training | HmmTraining
+    bitext = Bitext.read(source, target)
+    if bitext.num_lines == 0:
+        raise FormatError(bitext.source_name, None, "holds no line, expected sentences of a parallel text")
     if estimator == "em":
         if checkpoint is not None:
             raise typer.BadParameter("em has no checkpoint; it takes minutes", param_hint="--checkpoint")
         model1, hmm = (5 if n is None else n for n in (options.model1_sweeps, options.hmm_sweeps))
-        training = HmmTraining(Bitext.read(source, target), options, model1=model1, hmm=hmm, threads=threads)
+        training = HmmTraining(bitext, options, model1=model1, hmm=hmm, threads=threads)
     elif estimator == "gibbs":
-        bitext = Bitext.read(source, target)
         training = Training(bitext, options, seed=_seed(seed, quiet), threads=threads, checkpoint=checkpoint)
     else:
         raise typer.BadParameter(f"found '{estimator}', expected gibbs or em", param_hint="--estimator")
