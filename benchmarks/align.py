@@ -26,6 +26,7 @@ ROWS: dict[str, Callable[[Size], Row]] = {
     "6": align_quality.eflomal_small,
     "7": align_quality.decoders,
     "8": align_exact.sampler,
+    "9": align_quality.costs,
 }
 QUICK = Size(pairs=3000, sentences=40, runs=1, sweeps=2000)
 FULL = Size(pairs=None, sentences=1000, runs=3, sweeps=40_000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import sysconfig
 import tempfile
 from pathlib import Path
@@ -176,3 +177,50 @@ def eflomal_large(size: Size) -> Row:
 
 def eflomal_small(size: Size) -> Row:
     return _compare(size, SMALL, (0.6, 0.8))
+
+
+# ----------------------------------------------------------------- speed, memory
+
+
+def _cost(command: list[object]) -> tuple[float, float]:
+    """Return CPU seconds and the peak memory in megabytes of a command and its children."""
+    probe = (
+        "import os, resource, subprocess, sys\n"
+        "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)\n"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+        "print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe, *map(str, command)], check=True, capture_output=True, text=True
+    )
+    seconds, megabytes = map(float, done.stdout.split())
+    return seconds, megabytes
+
+
+def costs(size: Size) -> Row:
+    """Compare what the stages cost: all of the text, one process each."""
+    given = text(size.pairs)
+    words = sum(len(e.split()) + len(f.split()) for e, f in given)
+    with tempfile.TemporaryDirectory() as directory:
+        source = _write(directory, "e", [e for e, _ in given])
+        target = _write(directory, "f", [f for _, f in given])
+        out = str(Path(directory, "out"))
+        train = [BIN / "hiddenite", "align", "train", source, target, "-o", out, "--estimator", "em"]
+        few, many = (_cost([*train, "--sweeps", f"1,{n},2"]) for n in (1, 6))
+        eflomal = [BIN / "eflomal-align", "-s", source, "-t", target, "-f", out, "-r", out + ".r"]
+        whole = _cost([BIN / "hiddenite", "align", "corpus", source, target, "--seed", "1", "-o", out])
+        their_hmm, theirs = (_cost([*eflomal, "--model", str(n)]) for n in (2, 3))
+    speed = 5 * words / (many[0] - few[0])
+    rows = [
+        ("hiddenite, HMM by EM (1 + 6 iterations)", f"{many[0]:.1f}", f"{many[1]:.0f}"),
+        ("eflomal, up to its HMM (`--model 2`)", f"{their_hmm[0]:.1f}", f"{their_hmm[1]:.0f}"),
+        ("hiddenite, `align corpus`", f"{whole[0]:.1f}", f"{whole[1]:.0f}"),
+        ("eflomal, `--model 3`", f"{theirs[0]:.1f}", f"{theirs[1]:.0f}"),
+    ]
+    return Row(
+        f"Time and memory on {len(given):,} pairs",
+        "a table",
+        f"EM of the HMM: {speed / 1e6:.2f} M generated words/s an iteration and core, both directions",
+        True,
+        table(("program", "CPU s", "peak MB"), rows),
+    )

@@ -163,13 +163,14 @@ void bind_training(nb::module_& m) {
       .def("__init__",
            [](AlignmentTrainer* self, nb::bytes source, nb::bytes target, const std::string& source_name,
               const std::string& target_name, const GibbsOptions& options, bool string_prior, std::uint64_t seed,
-              std::uint32_t chains) {
+              std::uint32_t chains, const AlignmentModel* earlier) {
              const std::string_view e(source.c_str(), source.size()), f(target.c_str(), target.size());
              const nb::gil_scoped_release release;
-             new (self) AlignmentTrainer(e, f, source_name, target_name, options, string_prior, seed, chains);
+             new (self) AlignmentTrainer(e, f, source_name, target_name, options, string_prior, seed, chains,
+                                         earlier ? std::optional(earlier->tables()) : std::nullopt);
            },
            "source"_a, "target"_a, "source_name"_a, "target_name"_a, "options"_a, "string_prior"_a, "seed"_a,
-           "chains"_a)
+           "chains"_a, "earlier"_a.none() = nb::none())
       .def("sweep", &AlignmentTrainer::sweep, "threads"_a, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("num_sweeps_done", &AlignmentTrainer::num_sweeps_done)
       .def_prop_ro("num_sentences", &AlignmentTrainer::num_sentences)

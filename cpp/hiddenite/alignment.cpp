@@ -10,10 +10,12 @@ namespace hiddenite {
 AlignmentTrainer::AlignmentTrainer(std::string_view source_text, std::string_view target_text,
                                    const std::string& source_name, const std::string& target_name,
                                    const GibbsOptions& options, bool string_prior, std::uint64_t seed,
-                                   std::uint32_t num_chains)
-    : bitext_(source_text, target_text, source_name, target_name), pairs_(bitext_, string_prior), options_(options) {
+                                   std::uint32_t num_chains, std::optional<AlignmentTables> earlier)
+    : bitext_(source_text, target_text, source_name, target_name), pairs_(bitext_, string_prior), options_(options),
+      earlier_(std::move(earlier)) {
+  if (earlier_) base_ = base_counts(bitext_, pairs_, *earlier_, options);
   for (std::uint32_t c = 0; c < std::max(num_chains, 1u); ++c) {
-    chains_.push_back(std::make_unique<GibbsChain>(bitext_, pairs_, options, seed, c));
+    chains_.push_back(std::make_unique<GibbsChain>(bitext_, pairs_, options, seed, c, base_ ? &*base_ : nullptr));
   }
 }
 

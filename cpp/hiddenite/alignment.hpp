@@ -17,7 +17,8 @@ class AlignmentTrainer {
  public:
   AlignmentTrainer(std::string_view source_text, std::string_view target_text, const std::string& source_name,
                    const std::string& target_name, const GibbsOptions& options, bool string_prior,
-                   std::uint64_t seed, std::uint32_t num_chains);
+                   std::uint64_t seed, std::uint32_t num_chains,
+                   std::optional<AlignmentTables> earlier = std::nullopt);
   AlignmentTrainer(const AlignmentTrainer&) = delete;  // chains refer to the text
   AlignmentTrainer& operator=(const AlignmentTrainer&) = delete;
 
@@ -31,7 +32,11 @@ class AlignmentTrainer {
 
   // [target position * source length + source position]: the mean probability of each link of direction d.
   std::vector<float> probabilities(std::size_t sentence, int d) const;
-  AlignmentTables tables() const { return expected_counts(bitext_, pairs_, chains_, options_); }
+  // With those of the earlier training, if it went on from one.
+  AlignmentTables tables() const {
+    AlignmentTables counts = expected_counts(bitext_, pairs_, chains_, options_);
+    return earlier_ ? merge(*earlier_, counts, options_) : counts;
+  }
   const GibbsChain& chain(std::size_t c) const { return *chains_[c]; }
   std::size_t num_chains() const { return chains_.size(); }
   void restore(std::size_t c, std::uint32_t sweeps_done, std::array<GibbsDirection, 2> directions) {
@@ -42,6 +47,8 @@ class AlignmentTrainer {
   Bitext bitext_;
   PairTable pairs_;
   GibbsOptions options_;
+  std::optional<AlignmentTables> earlier_;
+  std::optional<BaseCounts> base_;
   std::vector<std::unique_ptr<GibbsChain>> chains_;
 };
 

@@ -26,9 +26,9 @@ void normalise(std::vector<double>& counts, double uniform) {
 }  // namespace
 
 GibbsChain::GibbsChain(const Bitext& bitext, const PairTable& table, const GibbsOptions& options, std::uint64_t seed,
-                       std::uint64_t chain)
-    : bitext_(bitext), table_(table), options_(options), seed_(seed), chain_(chain), pairs_(table.num_pairs()),
-      stem_pairs_(table.num_stem_pairs, {0, 0}) {
+                       std::uint64_t chain, const BaseCounts* base)
+    : bitext_(bitext), table_(table), options_(options), seed_(seed), chain_(chain), base_(base),
+      pairs_(table.num_pairs()), stem_pairs_(table.num_stem_pairs, {0, 0}) {
   const auto collected = std::max<std::uint32_t>(1, options.sweeps() - options.first_collected());
   cell_unit_ = 65535u / collected;
   const auto prior = static_cast<float>(options.lexicon_prior);
@@ -122,6 +122,7 @@ void GibbsChain::count_all(int d) {
   dir.stem_count.assign(from(d).stems.size(), 0);
   dir.null_count.assign(to(d).words.size(), 0);
   dir.null_total = 0;
+  if (base_) count_base(d);
   for (std::size_t s = 0; s < bitext_.num_sentences(); ++s) {
     open_sentence(d, s);
     const std::uint32_t* const links = dir.links.data() + to(d).begin[s];
@@ -134,6 +135,19 @@ void GibbsChain::count_all(int d) {
         add_link(d, cells_[t * from_words_.size() + k], from_words_[k], 1);
       }
     }
+  }
+}
+
+void GibbsChain::count_base(int d) {
+  GibbsDirection& dir = directions_[d];
+  dir.word_count = base_->word_links[d];
+  dir.stem_count = base_->stem_links[d];
+  dir.null_count = base_->null_links[d];
+  for (const std::uint32_t n : dir.null_count) dir.null_total += n;
+  for (std::size_t k = 0; k < base_->pairs.size(); ++k) {
+    Pair& pair = pairs_[base_->pairs[k]];
+    pair.count[d] += base_->pair_links[d][k];
+    stem_pairs_[pair.stem][d] += base_->pair_links[d][k];
   }
 }
 
@@ -163,14 +177,14 @@ void GibbsChain::estimate_jumps(int d, bool collect) {
     }
     if (last > 0) jumps.end[bin(n + 1 - last, most)] += 1.0;
   }
-  if (collect) {
-    JumpHistograms& sums = dir.jump_sums;
-    const auto add = [](std::vector<double>& sum, const std::vector<double>& h) {
-      sum.resize(h.size(), 0.0);
-      for (std::size_t k = 0; k < h.size(); ++k) sum[k] += h[k];
-    };
-    add(sums.start, jumps.start), add(sums.inner, jumps.inner), add(sums.end, jumps.end);
-  }
+  const auto add = [](JumpHistograms& sums, const JumpHistograms& more) {
+    for (const auto part : {&JumpHistograms::start, &JumpHistograms::inner, &JumpHistograms::end}) {
+      (sums.*part).resize((more.*part).size(), 0.0);
+      for (std::size_t k = 0; k < (more.*part).size(); ++k) (sums.*part)[k] += (more.*part)[k];
+    }
+  };
+  if (collect) add(dir.jump_sums, jumps);
+  if (base_) add(jumps, base_->jumps[d]);
   for (auto* h : {&jumps.start, &jumps.inner, &jumps.end}) normalise(*h, options_.uniform_jump);
 }
 
@@ -195,6 +209,13 @@ void GibbsChain::estimate_fertilities(int d, bool collect) {
   if (collect) {
     dir.fertility_sums.resize(histogram.size(), 0.0f);
     for (std::size_t k = 0; k < histogram.size(); ++k) dir.fertility_sums[k] += histogram[k];
+  }
+  if (base_) {
+    for (std::size_t k = 0; k < histogram.size(); ++k) {
+      histogram[k] += base_->fertility[d][k];
+      global[k % width] += base_->fertility[d][k];
+      total += base_->fertility[d][k];
+    }
   }
   for (double& g : global) g *= options_.fertility_weight / total;
   dir.fertility.assign(histogram.size(), LEAST_RATIO);

@@ -45,6 +45,17 @@ struct JumpHistograms {
   std::vector<double> start, inner, end;
 };
 
+// Links counted in earlier texts, by the ids of the text at hand: a training that goes on from a model adds them
+// to its own counts.
+struct BaseCounts {
+  std::vector<std::uint32_t> pairs;
+  std::array<std::vector<std::uint32_t>, 2> pair_links;              // of each of these
+  std::array<std::vector<std::uint32_t>, 2> word_links, stem_links;  // by the generating side, all pairs
+  std::array<std::vector<std::uint32_t>, 2> null_links;              // by the generated word
+  std::array<std::vector<float>, 2> fertility;                       // [word * (max + 1) + count]
+  std::array<JumpHistograms, 2> jumps;
+};
+
 // One direction's links and counts. Pairs' counts are beside each other in the chain.
 struct GibbsDirection {
   std::vector<std::uint32_t> word_count, stem_count;  // of links, by the word that generates
@@ -61,9 +72,9 @@ struct GibbsDirection {
 
 class GibbsChain {
  public:
-  // Text and table must outlive this.
+  // Text, table and base (or none) must outlive this.
   GibbsChain(const Bitext& bitext, const PairTable& table, const GibbsOptions& options, std::uint64_t seed,
-             std::uint64_t chain);
+             std::uint64_t chain, const BaseCounts* base = nullptr);
 
   std::uint32_t num_sweeps_done() const { return done_; }
   // Returns the mean over all words of ln of the links' total weight: how well words are explained.
@@ -86,6 +97,7 @@ class GibbsChain {
   const TextSide& to(int d) const { return d == 0 ? bitext_.target : bitext_.source; }
   void draw_first_links(int d, Random& random);
   void count_all(int d);
+  void count_base(int d);
   void add_link(int d, std::uint32_t pair, WordId from_word, std::uint32_t change);
   void estimate_jumps(int d, bool collect);
   void estimate_fertilities(int d, bool collect);
@@ -98,6 +110,7 @@ class GibbsChain {
   const PairTable& table_;
   GibbsOptions options_;
   std::uint64_t seed_, chain_;
+  const BaseCounts* base_;
   std::uint32_t done_ = 0, cell_unit_ = 0;
   std::vector<Pair> pairs_;
   std::vector<std::array<std::uint32_t, 2>> stem_pairs_;

@@ -236,4 +236,103 @@ AlignmentTables expected_counts(const Bitext& bitext, const PairTable& table,
   return result;
 }
 
+// --------------------------------------------------------- going on from a model
+
+BaseCounts base_counts(const Bitext& bitext, const PairTable& table, const AlignmentTables& earlier,
+                       const GibbsOptions& options) {
+  BaseCounts base;
+  const std::size_t width = options.max_fertility + 1;
+  const TextSide* const texts[2] = {&bitext.source, &bitext.target};
+  std::array<std::vector<WordId>, 2> here;  // ids of the earlier words in this text
+  const auto whole = [](double links) { return static_cast<std::uint32_t>(links + 0.5); };
+  for (int side = 0; side < 2; ++side) {
+    const TextSide& text = *texts[side];
+    base.word_links[side].assign(text.words.size(), 0);
+    base.stem_links[side].assign(text.stems.size(), 0);
+    base.null_links[1 - side].assign(text.words.size(), 0);
+    base.fertility[side].assign(text.words.size() * width, 0.0f);
+    const auto& jumps = earlier.jumps[side];
+    base.jumps[side] = {jumps[0], jumps[1], jumps[2]};
+    for (std::size_t w = 0; w < earlier.words[side].size(); ++w) {
+      const WordId id = text.words.find(earlier.words[side][w]);
+      here[side].push_back(id);
+      if (id == NO_WORD) continue;
+      base.null_links[1 - side][id] = whole(earlier.null_count[1 - side][w]);
+      for (std::size_t c = 0; c < width; ++c) {
+        base.fertility[side][id * width + c] = earlier.fertility[side][w * width + c];
+      }
+    }
+  }
+  std::unordered_map<std::uint64_t, std::uint32_t> pair_of;
+  for (std::size_t p = 0; p < table.num_pairs(); ++p) {
+    pair_of.emplace(key_of(table.source[p], table.target[p]), static_cast<std::uint32_t>(p));
+  }
+  for (std::size_t p = 0; p < earlier.pair_source.size(); ++p) {
+    const WordId ids[2] = {here[0][earlier.pair_source[p]], here[1][earlier.pair_target[p]]};
+    const auto found = ids[0] == NO_WORD || ids[1] == NO_WORD ? pair_of.end() : pair_of.find(key_of(ids[0], ids[1]));
+    if (found != pair_of.end()) base.pairs.push_back(found->second);
+    for (int d = 0; d < 2; ++d) {
+      const std::uint32_t links = whole(earlier.pair_count[d][p]);
+      if (found != pair_of.end()) base.pair_links[d].push_back(links);
+      if (ids[d] == NO_WORD) continue;
+      base.word_links[d][ids[d]] += links;
+      base.stem_links[d][texts[d]->stem_of_word[ids[d]]] += links;
+    }
+  }
+  return base;
+}
+
+AlignmentTables merge(const AlignmentTables& earlier, const AlignmentTables& later, const GibbsOptions& options) {
+  AlignmentTables result = earlier;
+  const std::size_t width = options.max_fertility + 1;
+  std::array<std::vector<std::uint32_t>, 2> place;  // of the later words
+  for (int side = 0; side < 2; ++side) {
+    std::unordered_map<std::string_view, std::uint32_t> known;
+    for (std::size_t w = 0; w < earlier.words[side].size(); ++w) {
+      known.emplace(earlier.words[side][w], static_cast<std::uint32_t>(w));
+    }
+    for (std::size_t w = 0; w < later.words[side].size(); ++w) {
+      const auto fresh = static_cast<std::uint32_t>(result.words[side].size());
+      const auto [found, is_new] = known.try_emplace(later.words[side][w], fresh);
+      place[side].push_back(found->second);
+      if (is_new) {
+        result.words[side].push_back(later.words[side][w]);
+        result.word_count[side].push_back(0);
+        result.partners[side].push_back(0);
+        result.likeness[side].push_back(0.0f);
+        result.null_count[1 - side].push_back(0.0f);
+        result.fertility[side].resize(result.fertility[side].size() + width, 0.0f);
+      }
+      const std::size_t to = found->second;
+      result.word_count[side][to] += later.word_count[side][w];
+      result.partners[side][to] = std::max(result.partners[side][to], later.partners[side][w]);
+      result.likeness[side][to] = std::max(result.likeness[side][to], later.likeness[side][w]);
+      result.null_count[1 - side][to] += later.null_count[1 - side][w];
+      for (std::size_t c = 0; c < width; ++c) {
+        result.fertility[side][to * width + c] += later.fertility[side][w * width + c];
+      }
+    }
+    for (int h = 0; h < 3; ++h) {
+      for (std::size_t k = 0; k < result.jumps[side][h].size(); ++k) {
+        result.jumps[side][h][k] += later.jumps[side][h][k];
+      }
+    }
+  }
+  std::unordered_map<std::uint64_t, std::size_t> pair_of;
+  for (std::size_t p = 0; p < earlier.pair_source.size(); ++p) {
+    pair_of.emplace(key_of(earlier.pair_source[p], earlier.pair_target[p]), p);
+  }
+  for (std::size_t p = 0; p < later.pair_source.size(); ++p) {
+    const std::uint32_t e = place[0][later.pair_source[p]], f = place[1][later.pair_target[p]];
+    const auto [found, is_new] = pair_of.try_emplace(key_of(e, f), result.pair_source.size());
+    if (is_new) {
+      result.pair_source.push_back(e);
+      result.pair_target.push_back(f);
+      for (int d = 0; d < 2; ++d) result.pair_count[d].push_back(0.0f);
+    }
+    for (int d = 0; d < 2; ++d) result.pair_count[d][found->second] += later.pair_count[d][p];
+  }
+  return result;
+}
+
 }  // namespace hiddenite

@@ -64,6 +64,13 @@ class AlignmentModel {
   std::array<std::array<std::vector<double>, 3>, 2> jump_probs_;
 };
 
+// The counts of an earlier training as those of this text see them, rounded to whole links.
+BaseCounts base_counts(const Bitext& bitext, const PairTable& table, const AlignmentTables& earlier,
+                       const GibbsOptions& options);
+
+// The counts of two texts together. Of partners, which may be the same in both, the larger number stays.
+AlignmentTables merge(const AlignmentTables& earlier, const AlignmentTables& later, const GibbsOptions& options);
+
 // Expected counts, means over chains and collected sweeps; pairs below `least` links both ways are left out.
 AlignmentTables expected_counts(const Bitext& bitext, const PairTable& table,
                                 const std::vector<std::unique_ptr<GibbsChain>>& chains, const GibbsOptions& options,

@@ -202,3 +202,22 @@ def test_nothing_to_learn_from(tmp_path: Path) -> None:
     done = run(tmp_path, "align", "train", "empty", "empty", "--seed", "1", "-o", "m.model")
     assert done.status == 1
     assert "empty: holds no line" in done.stderr
+
+
+def test_train_goes_on_from_a_model(texts: Path) -> None:
+    succeed(
+        texts,
+        "align",
+        "train",
+        "en.txt",
+        "fr.txt",
+        "--seed",
+        "2",
+        *SWEEPS,
+        "--from",
+        "m.model",
+        "-o",
+        "m2.model",
+    )
+    done = succeed(texts, "align", "run", "--model", "m2.model", stdin=b"the dog ||| le chien\n")
+    assert done.lines() == [b"0-0 1-1"]

@@ -50,3 +50,24 @@ def test_fertilities_are_no_plain_hmm() -> None:
     aligner = Aligner.train(toy_corpus(50), seed=1)
     with pytest.raises(ModelError, match="plain HMM"):
         aligner.align("the door", "la porte", method="hmm")
+
+
+def test_training_goes_on_from_a_model() -> None:
+    """What the first text taught is kept, and helps with a second text too small to learn from."""
+    first = Aligner.train(toy_corpus(), seed=1)
+    second = [("the old garden", "la vieille jardin"), ("a garden", "une jardin")]
+    both = Aligner.train(second, seed=1, earlier=first)
+    assert both.align("the red garden", "la rouge jardin").links == ((0, 0), (1, 1), (2, 2))
+    tables, before = both.model.tables, first.model.tables
+    assert sum(tables.word_count[0]) == sum(before.word_count[0]) + 5
+    assert sum(tables.pair_count[0]) + sum(tables.null_count[0]) == pytest.approx(
+        sum(before.pair_count[0]) + sum(before.null_count[0]) + 5, rel=0.01
+    )
+    alone = Aligner.train(second, seed=1)
+    pair = ("the old garden", "la vieille jardin")
+    assert both.hmm(*pair).log_weight([1, 2, 3]) > alone.hmm(*pair).log_weight([1, 2, 3])
+
+
+def test_a_plain_hmm_is_nothing_to_go_on_from() -> None:
+    with pytest.raises(ModelError, match="plain HMM"):
+        Aligner.train(toy_corpus(20), seed=1, earlier=Aligner.train_hmm(toy_corpus(20)))

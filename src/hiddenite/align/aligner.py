@@ -65,16 +65,19 @@ class Aligner:
         options: AlignerOptions | None = None,
         threads: int = 0,
         checkpoint: str | os.PathLike[str] | None = None,
+        earlier: Aligner | None = None,
         on_sweep: Callable[[Sweep], None] | None = None,
     ) -> Aligner:
         """Train on sentences: two sequences, or one of (source, target) pairs.
 
         A sentence is a string of words separated by white space, or a sequence of words. ``checkpoint`` is a
-        file to keep up to date after each sweep, and to go on from if it exists. To look at each sweep, or at
-        the link probabilities of the training pairs themselves, use :class:`Training`.
+        file to keep up to date after each sweep, and to go on from if it exists. With an ``earlier`` aligner
+        what it has learnt counts as if its text had been aligned before this one, and is kept. To look at
+        each sweep, or at the link probabilities of the training pairs themselves, use :class:`Training`.
         """
         bitext = Bitext.of(source, target)
-        training = Training(bitext, options, seed=seed, threads=threads, checkpoint=checkpoint)
+        model = None if earlier is None else earlier.model
+        training = Training(bitext, options, seed=seed, threads=threads, checkpoint=checkpoint, earlier=model)
         return cls._finish(training, on_sweep)
 
     @classmethod
@@ -87,11 +90,13 @@ class Aligner:
         options: AlignerOptions | None = None,
         threads: int = 0,
         checkpoint: str | os.PathLike[str] | None = None,
+        earlier: Aligner | None = None,
         on_sweep: Callable[[Sweep], None] | None = None,
     ) -> Aligner:
         """Train on two files, or on one of ``source ||| target`` lines; see :meth:`train`."""
         bitext = Bitext.read(source, target)
-        training = Training(bitext, options, seed=seed, threads=threads, checkpoint=checkpoint)
+        model = None if earlier is None else earlier.model
+        training = Training(bitext, options, seed=seed, threads=threads, checkpoint=checkpoint, earlier=model)
         return cls._finish(training, on_sweep)
 
     @classmethod
@@ -128,6 +133,11 @@ class Aligner:
         ]
         model = AlignmentModel(tables, training.options.core(), training.options.string_prior)
         return cls(model, training.options)
+
+    @property
+    def model(self) -> AlignmentModel:
+        """The core's model, for :class:`Training` to go on from."""
+        return self._model
 
     # ------------------------------------------------------------------- ask
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import AlignmentEm, AlignmentTables, AlignmentTrainer, GibbsDirection
+from hiddenite._core import AlignmentEm, AlignmentModel, AlignmentTables, AlignmentTrainer, GibbsDirection
 from hiddenite.align.bitext import Bitext
 from hiddenite.align.options import AlignerOptions
 from hiddenite.archive import Archive, read_archive, write_archive
@@ -55,8 +55,12 @@ class Training:
         seed: int,
         threads: int = 0,
         checkpoint: str | os.PathLike[str] | None = None,
+        earlier: AlignmentModel | None = None,
     ) -> None:
-        """Read the text; go on from ``checkpoint`` if that file exists, and keep it up to date."""
+        """Read the text; go on from ``checkpoint`` if that file exists, and keep it up to date.
+
+        The counts of an ``earlier`` model are added to those of the text, and stay in the model that results.
+        """
         if not 0 <= seed <= MAX_SEED:
             raise ModelError(f"the seed is {seed}, expected 0 to 2^64 - 1")
         self.bitext = bitext
@@ -64,6 +68,9 @@ class Training:
         self.seed = seed
         self._threads = threads
         self._checkpoint = checkpoint
+        self._earlier = earlier
+        if earlier is not None:
+            self._check_earlier(earlier)
         assert self.options.chains is not None
         self._trainer = AlignmentTrainer(
             bitext.source,
@@ -74,9 +81,19 @@ class Training:
             self.options.string_prior,
             seed,
             self.options.chains,
+            earlier,
         )
         if checkpoint is not None and Path(checkpoint).exists():
             self._restore(checkpoint)
+
+    def _check_earlier(self, earlier: AlignmentModel) -> None:
+        if not earlier.has_fertilities:
+            raise ModelError("the earlier model is a plain HMM, expected one with fertilities")
+        for name in ("max_fertility", "max_jump"):
+            if getattr(earlier.options, name) != getattr(self.options, name):
+                raise ModelError(
+                    f"{name} of the earlier model is {getattr(earlier.options, name)}; use the same"
+                )
 
     def __len__(self) -> int:
         """Return the number of sentence pairs."""
@@ -146,6 +163,7 @@ class Training:
             "target": hashlib.sha256(self.bitext.target).hexdigest(),
             "options": dataclasses.asdict(self.options),
             "seed": self.seed,
+            "earlier": _digest(self._earlier),
         }
 
     def _save(self, path: str | os.PathLike[str]) -> None:
@@ -177,6 +195,14 @@ class Training:
         for chain in range(self._trainer.num_chains):
             forward, reverse = (_read_direction(archive, f"{chain}.{d}.") for d in (0, 1))
             self._trainer.restore(chain, done, forward, reverse)
+
+
+def _digest(model: AlignmentModel | None) -> str | None:
+    if model is None:
+        return None
+    words = "\n".join(model.tables.words[0] + model.tables.words[1])
+    counts = np.asarray(model.tables.pair_count, dtype=np.float32)
+    return hashlib.sha256(words.encode() + counts.tobytes()).hexdigest()
 
 
 def _read_direction(archive: Archive, prefix: str) -> GibbsDirection:

@@ -207,6 +207,12 @@ def train(
     fertilities: Fertilities = "categorical",
     settings: Settings = None,
     checkpoint: Checkpoint = None,
+    earlier: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="MODEL", help="Go on from this model with more text; it stays as it is."
+        ),
+    ] = None,
     estimator: Annotated[
         str,
         typer.Option("--estimator", help="gibbs, or em: the plain HMM, 5 iterations each (--sweeps A,B,0)."),
@@ -227,12 +233,19 @@ def train(
     if bitext.num_lines == 0:
         raise FormatError(bitext.source_name, None, "holds no line, expected sentences of a parallel text")
     if estimator == "em":
-        if checkpoint is not None:
-            raise typer.BadParameter("em has no checkpoint; it takes minutes", param_hint="--checkpoint")
+        if checkpoint is not None or earlier is not None:
+            raise typer.BadParameter("em takes minutes and begins anew; leave out --checkpoint and --from")
         model1, hmm = (5 if n is None else n for n in (options.model1_sweeps, options.hmm_sweeps))
         training = HmmTraining(bitext, options, model1=model1, hmm=hmm, threads=threads)
     elif estimator == "gibbs":
-        training = Training(bitext, options, seed=_seed(seed, quiet), threads=threads, checkpoint=checkpoint)
+        training = Training(
+            bitext,
+            options,
+            seed=_seed(seed, quiet),
+            threads=threads,
+            checkpoint=checkpoint,
+            earlier=None if earlier is None else Aligner.load(earlier).model,
+        )
     else:
         raise typer.BadParameter(f"found '{estimator}', expected gibbs or em", param_hint="--estimator")
     _train(training, quiet)
