@@ -207,7 +207,8 @@ def costs(size: Size) -> Row:
         out = str(Path(directory, "out"))
         train = [BIN / "hiddenite", "align", "train", source, target, "-o", out, "--estimator", "em"]
         few, many = (_cost([*train, "--sweeps", f"1,{n},2"]) for n in (1, 6))
-        eflomal = [BIN / "eflomal-align", "-s", source, "-t", target, "-f", out, "-r", out + ".r"]
+        links = ["-f", out, "-r", out + ".r", "--overwrite"]
+        eflomal = [BIN / "eflomal-align", "-s", source, "-t", target, *links]
         whole = _cost([BIN / "hiddenite", "align", "corpus", source, target, "--seed", "1", "-o", out])
         their_hmm, theirs = (_cost([*eflomal, "--model", str(n)]) for n in (2, 3))
     speed = 5 * words / (many[0] - few[0])
