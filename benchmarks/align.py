@@ -9,13 +9,12 @@ align/hansards under HIDDENITE_DATA, or beside the checkout. Row 2 needs highspy
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 
 import align_exact
 import align_quality
 from align_data import Size
-from report import Row, machine, write_section
+from report import Row, run_rows
 
 ROWS: dict[str, Callable[[Size], Row]] = {
     "1": align_exact.certified,
@@ -34,23 +33,7 @@ FULL = Size(pairs=None, sentences=1000, runs=3, sweeps=40_000)
 
 def main() -> None:
     """Run the rows asked for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("rows", nargs="*", metavar="ROW")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--write", action="store_true")
-    arguments = parser.parse_args()
-    for name in arguments.rows:
-        if name not in ROWS:
-            parser.error(f"no row {name}, expected {', '.join(ROWS)}")
-    print(machine())
-    for name in arguments.rows or ROWS:
-        row = ROWS[name](QUICK if arguments.quick else FULL)
-        print(f"\n{name}. {row.what}\n   bar: {row.bar}")
-        print(f"   measured: {row.measured}: {row.verdict}\n\n{row.details}", flush=True)
-        if arguments.write:
-            write_section("Word alignment", {name: row})
+    run_rows("Word alignment", __doc__, ROWS, lambda _, quick: QUICK if quick else FULL)
 
 
 if __name__ == "__main__":

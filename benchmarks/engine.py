@@ -8,7 +8,6 @@ the rows into the section "Exact engine" of RESULTS.md; docs/benchmarks.md says 
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 
 import engine_exact
@@ -16,7 +15,7 @@ import engine_refine
 import engine_walk
 from driver import compile_drivers
 from engine_walk import Sizes
-from report import Row, machine, write_section
+from report import Row, run_rows
 
 ROWS: dict[str, Callable[[Sizes], Row]] = {
     "1": engine_exact.agreement,
@@ -43,22 +42,8 @@ FULL["12"] = Sizes(messages=100, repeats=1, cap=0.0)
 
 def main() -> None:
     """Run the rows asked for."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("rows", nargs="*", metavar="ROW")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--write", action="store_true")
-    arguments = parser.parse_args()
-    for name in arguments.rows:
-        if name not in ROWS:
-            parser.error(f"no row {name}, expected {', '.join(ROWS)}")
     compile_drivers()
-    print(machine())
-    for name in arguments.rows or ROWS:
-        row = ROWS[name](QUICK if arguments.quick else FULL[name])
-        print(f"\n{name}. {row.what}\n   bar: {row.bar}")
-        print(f"   measured: {row.measured}: {row.verdict}\n\n{row.details}")
-        if arguments.write:
-            write_section("Exact engine", {name: row})
+    run_rows("Exact engine", __doc__, ROWS, lambda name, quick: QUICK if quick else FULL[name])
 
 
 if __name__ == "__main__":

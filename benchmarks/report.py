@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import re
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 RESULTS = Path(__file__).resolve().parent / "RESULTS.md"
+Size = TypeVar("Size")
 
 
 @dataclass(frozen=True)
@@ -72,3 +75,29 @@ def write_section(title: str, number_of_row: dict[str, Row]) -> None:
         )
     inside = "\n" + "".join(blocks[name] for name in sorted(blocks, key=lambda n: (len(n), n)))
     RESULTS.write_text(before + begin + inside + end + after, encoding="utf-8")
+
+
+def run_rows(
+    title: str,
+    description: str | None,
+    rows: Mapping[str, Callable[[Size], Row]],
+    size: Callable[[str, bool], Size],
+) -> None:
+    """Run the rows that the command line names; ``size`` says how much, by row and whether to be quick."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("rows", nargs="*", metavar="ROW")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    for name in arguments.rows:
+        if name not in rows:
+            parser.error(f"no row {name}, expected {', '.join(rows)}")
+    print(machine())
+    for name in arguments.rows or rows:
+        row = rows[name](size(name, arguments.quick))
+        print(f"\n{name}. {row.what}\n   bar: {row.bar}")
+        print(f"   measured: {row.measured}: {row.verdict}\n\n{row.details}", flush=True)
+        if arguments.write:
+            write_section(title, {name: row})

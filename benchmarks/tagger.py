@@ -9,14 +9,13 @@ to train and the other 414 to test, and UD English-EWT, XPOS, train and test. No
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import functools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from report import Row, machine, mean, milliseconds, table, write_section
+from report import Row, mean, milliseconds, run_rows, table
 from sms import DATA, ROOT
 
 from hiddenite._core import Answer, Status, TaskKind
@@ -322,23 +321,7 @@ ROWS: dict[str, Callable[[Sizes], Row]] = {"1": accuracy, "2": speed, "3": high_
 
 def main() -> None:
     """Run the rows asked for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("rows", nargs="*", metavar="ROW")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--write", action="store_true")
-    arguments = parser.parse_args()
-    for name in arguments.rows:
-        if name not in ROWS:
-            parser.error(f"no row {name}, expected {', '.join(ROWS)}")
-    print(machine())
-    for name in arguments.rows or ROWS:
-        row = ROWS[name](QUICK if arguments.quick else FULL)
-        print(f"\n{name}. {row.what}\n   bar: {row.bar}")
-        print(f"   measured: {row.measured}: {row.verdict}\n\n{row.details}", flush=True)
-        if arguments.write:
-            write_section("Tagger", {name: row})
+    run_rows("Tagger", __doc__, ROWS, lambda _, quick: QUICK if quick else FULL)
 
 
 if __name__ == "__main__":

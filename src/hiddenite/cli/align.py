@@ -27,12 +27,11 @@ from hiddenite.align.options import AlignerOptions
 from hiddenite.align.symmetrize import DEFAULT, METHODS
 from hiddenite.align.symmetrize import symmetrize as symmetrize_links
 from hiddenite.align.training import MAX_SEED, HmmTraining, Training
-from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
+from hiddenite.cli.common import AsJson, Output, Quiet, Tally, Threads, byte_progress, hush, json_line
 from hiddenite.corpus import atomic_output, file_bytes, tokenize
 from hiddenite.errors import FormatError, HiddeniteError
 from hiddenite.results import Failure
 
-NOT_CERTIFIED = 3  # exit status
 BUDGET = 10.0  # seconds per sentence pair and direction
 PAPER = PaperSteps()
 _T = TypeVar("_T")
@@ -154,20 +153,19 @@ def _train(training: Training | HmmTraining, quiet: bool) -> None:
                 progress.update(task, completed=sweep.number, description=sweep.stage, fit=fit)
 
 
-class _Tally:
-    """Writes results and counts those that failed or lack their proof."""
+class _Writer(Tally):
+    """Turns results into lines, and counts them."""
 
     def __init__(self, name: str, as_json: bool) -> None:
-        self.failures = self.uncertified = 0
+        super().__init__()
         self._name = name
         self._as_json = as_json
 
     def line(self, result: Alignment | Failure) -> bytes:
         if isinstance(result, Failure):
-            self.failures += 1
-            print(f"hiddenite: error: {self._name}:{result.id}: {result.error}", file=sys.stderr)
-        elif result.certificate is not None and not result.certificate.exact:
-            self.uncertified += 1
+            self.fail(self._name, result.id, result.error)
+        elif result.certificate is not None:
+            self.count(result.certificate.exact)
         return self._text(result).encode()
 
     def _text(self, result: Alignment | Failure) -> str:
@@ -180,15 +178,6 @@ class _Tally:
                 "".join(f"{one.log_weight:.6f}\t{format_links(one.links)}\n" for one in result.kbest) + "\n"
             )
         return format_links(result.links) + "\n"
-
-    def finish(self, exact: bool) -> None:
-        """Exit 1 if a record failed, 3 if one is not certified though it must be."""
-        if self.failures:
-            print(f"hiddenite: {self.failures} of the records could not be answered", file=sys.stderr)
-            raise typer.Exit(1)
-        if exact and self.uncertified:
-            print(f"hiddenite: {self.uncertified} of the answers are not certified", file=sys.stderr)
-            raise typer.Exit(NOT_CERTIFIED)
 
 
 # -------------------------------------------------------------------- commands
@@ -317,15 +306,15 @@ def run(
 
     question = _usage(make)
     aligner = Aligner.load(model)
-    tally = _Tally("<stdin>" if source == "-" else source, json)
+    writer = _Writer("<stdin>" if source == "-" else source, json)
     with (
         byte_progress("aligning", file_bytes([source]), quiet) as report,
         atomic_output(output) as out,
     ):
         for block in bitext_blocks(source, target, BATCH, report):
-            out.writelines(map(tally.line, aligner.ask_block(block, question, threads=threads)))
+            out.writelines(map(writer.line, aligner.ask_block(block, question, threads=threads)))
             out.flush()
-    tally.finish(exact)
+    writer.finish(exact, reason="")
 
 
 @app.command("corpus", epilog="Example: hiddenite align corpus en.txt fr.txt --seed 1 --output links.txt")
@@ -369,10 +358,10 @@ def corpus(
     _train(training, quiet)
     if model is not None:
         Aligner.from_training(training).save(model)
-    tally = _Tally(bitext.source_name, json)
+    writer = _Writer(bitext.source_name, json)
     with atomic_output(output) as out:
-        out.writelines(map(tally.line, align_corpus(training, decoding, threads=threads)))
-    tally.finish(exact=False)
+        out.writelines(map(writer.line, align_corpus(training, decoding, threads=threads)))
+    writer.finish(exact=False)
 
 
 @app.command(

@@ -12,13 +12,12 @@ import typer
 
 from hiddenite._core import TaskKind
 from hiddenite.channel import channel_from_name
-from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
+from hiddenite.cli.common import AsJson, Output, Quiet, Tally, Threads, byte_progress, hush, json_line
 from hiddenite.corpus import ChunkReader, atomic_output, file_bytes, line_blocks
 from hiddenite.inference import BATCH, METHODS, Budget, Query, answer_lines
 from hiddenite.ngram import NgramModel
 from hiddenite.results import Decoded, Failure, KBest, Marginals, Samples
 
-NOT_CERTIFIED = 3  # exit status
 TOP_WORDS = 5  # of each position, in the marginals' text form
 
 Result = Decoded | KBest | Samples | Marginals | Failure
@@ -69,7 +68,7 @@ def _run(source: Source, query: Query, as_text: Callable[[Any], str], exact: boo
         ambiguity=source.ambiguity,
         distance=source.distance,
     )
-    failures = uncertified = 0
+    tally = Tally()
     with (
         byte_progress("working", file_bytes([source.input]), source.quiet) as report,
         ChunkReader(source.input, report) as reader,
@@ -81,17 +80,11 @@ def _run(source: Source, query: Query, as_text: Callable[[Any], str], exact: boo
             )
             for line, result in enumerate(results, first_line):
                 if isinstance(result, Failure):
-                    failures += 1
-                    print(f"hiddenite: error: {reader.name}:{line}: {result.error}", file=sys.stderr)
-                uncertified += not _is_exact(result)
+                    tally.fail(reader.name, line, result.error)
+                tally.count(_is_exact(result))
                 out.write(_line(result, line, source.as_json, as_text).encode())
             out.flush()
-    if failures:
-        print(f"hiddenite: {failures} of the records could not be answered", file=sys.stderr)
-        raise typer.Exit(1)
-    if exact and uncertified:
-        print(f"hiddenite: {uncertified} of the answers are not certified within the budget", file=sys.stderr)
-        raise typer.Exit(NOT_CERTIFIED)
+    tally.finish(exact)
 
 
 def _is_exact(result: Result) -> bool:

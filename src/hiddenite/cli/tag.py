@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from hiddenite._core import TaskKind
-from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
+from hiddenite.cli.common import AsJson, Output, Quiet, Tally, Threads, byte_progress, hush, json_line
 from hiddenite.corpus import ChunkReader, atomic_output, file_bytes
 from hiddenite.errors import FormatError, HiddeniteError
 from hiddenite.inference import METHODS, Budget, Query
@@ -35,7 +35,6 @@ from hiddenite.tag.transitions import TRANSITIONS
 
 app = typer.Typer(help="Part-of-speech tagging.", no_args_is_help=True)
 
-NOT_CERTIFIED = 3  # exit status
 TOP_TAGS = 5  # of each word, in the marginals' text form
 AUTO_ORDERS = range(2, 7)
 
@@ -246,7 +245,7 @@ def run(
     )
     query.task()  # a bad option is told before the model is loaded
     tagger = Tagger.load(model)
-    failures = uncertified = 0
+    tally = Tally()
     with (
         byte_progress("tagging", file_bytes([text]), quiet) as report,
         ChunkReader(text, report) as reader,
@@ -255,17 +254,11 @@ def run(
         records = read_records(reader, source, column)
         for record, answer in _answers(tagger, records, query, threads):
             if isinstance(answer, Failure):
-                failures += 1
-                print(f"hiddenite: error: {reader.name}:{record.line}: {answer.error}", file=sys.stderr)
-            uncertified += not _is_exact(answer)
+                tally.fail(reader.name, record.line, answer.error)
+            tally.count(_is_exact(answer))
             line = _json(record, answer) if json else _text(record, answer, target, column)
             out.write(line.encode())
-    if failures:
-        print(f"hiddenite: {failures} of the records could not be answered", file=sys.stderr)
-        raise typer.Exit(1)
-    if exact and uncertified:
-        print(f"hiddenite: {uncertified} of the answers are not certified within the budget", file=sys.stderr)
-        raise typer.Exit(NOT_CERTIFIED)
+    tally.finish(exact)
 
 
 def _query(
