@@ -78,7 +78,7 @@ def test_refused(tmp_path: Path, text: str | bytes, message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("text", [b"", gzip.compress(b"")])
+@pytest.mark.parametrize("text", [b"", gzip.compress(b"")], ids=["plain", "compressed"])
 def test_an_empty_text_is_refused(tmp_path: Path, text: bytes) -> None:
     with pytest.raises(ModelError, match="the text is empty: expected at least one sentence"):
         train_text(tmp_path, text)
@@ -221,6 +221,7 @@ def test_a_vocabulary_file_is_words_between_white_space(tmp_path: Path) -> None:
         (b"a\0", ":1: column 2: found a NUL byte"),
         (gzip.compress(b"a b")[:-1], ": the archive ends early"),
     ],
+    ids=["empty", "blank", "not UTF-8", "NUL", "truncated archive"],
 )
 def test_a_bad_vocabulary_file_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "words"
