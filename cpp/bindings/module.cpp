@@ -54,4 +54,5 @@ NB_MODULE(_core, m) {
   bind_alignment(m);
   bind_tag_channel(m);
   bind_tagging(m);
+  bind_induction(m);
 }

@@ -2,7 +2,7 @@
 The C++ core of hiddenite. Use the package's own names; these may change.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import enum
 from typing import Annotated, overload
 
@@ -893,3 +893,79 @@ def lower_case(text: str) -> str: ...
 
 def tag_words(engine: Engine, channel: TagChannel, sentences: list[Sequence[str]], names: list[str], threads: int) -> list[tuple[tuple[str, ...], float, tuple[bool, float, float, str, int, int], str | None, int | None]]:
     """The best tags of each sentence; `names` has the tag of each symbol."""
+
+class InductionOptions:
+    def __init__(self, tags: int, *, order: int = 3, one_tag: bool = False, lexicon: str = 'none', spelling: str = 'none', sampler: str = 'local', particles: int = 10, chunk: int = 64, singleton_tags: int = 8, local_every: int = 1, sample_hyperparameters: bool = True, geometric: float = 0.5, strength_shape: float = 1.0, strength_scale: float = 10.0, fault: str = 'none') -> None: ...
+
+    @property
+    def tags(self) -> int: ...
+
+    @property
+    def order(self) -> int: ...
+
+    @property
+    def one_tag(self) -> bool: ...
+
+class SweepRecord:
+    @property
+    def log_joint(self) -> float: ...
+
+    @property
+    def moved(self) -> float: ...
+
+    @property
+    def accepted(self) -> float: ...
+
+    @property
+    def effective_size(self) -> float: ...
+
+class InductionChain:
+    """One Markov chain of part-of-speech induction."""
+
+    def __init__(self, options: InductionOptions, *, words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], spelling_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], spelling: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], num_characters: int, tags: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, stream: int = 0) -> None: ...
+
+    def sweep(self) -> SweepRecord: ...
+
+    def keep(self) -> None:
+        """Adds the present tags to the counts of `max_marginal`."""
+
+    def tags(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    def max_marginal(self) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))]]:
+        """
+        Each token's most frequent tag among the kept samples, and its share of them.
+        """
+
+    def classes(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+        """(begin, tag): word i may have tag[begin[i]:begin[i + 1]]."""
+
+    def hyperparameters(self) -> dict[str, tuple[float, float]]:
+        """(discount, strength) by process."""
+
+    def set_hyperparameters(self, values: Mapping[str, tuple[float, float]]) -> None: ...
+
+    def log_joint(self) -> float: ...
+
+    def transition_counts(self, level: int) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+        """(customers, tables) by n-gram code, most distant tag first."""
+
+    def emission_counts(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+        """(begin, tag, customers, tables) by word."""
+
+    def spelling_counts(self, level: int) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+        """(tag, previous, next, customers, tables)."""
+
+    def effective_sizes(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Mean effective sample size of the particles and number of blocks; entry i: types of 2^(i-1) to 2^i - 1 tokens.
+        """
+
+    @property
+    def sweeps(self) -> int: ...
+
+    def state(self) -> dict[str, object]: ...
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def check(self) -> None:
+        """Raises where a count is broken."""
