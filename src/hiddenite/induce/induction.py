@@ -1,0 +1,470 @@
+"""Part-of-speech induction as an iterator: one sweep of all chains a turn.
+
+>>> run = induce(["the dog barks", "a cat sleeps"], tags=3, model="one-tag+lm", seed=1)  # doctest: +SKIP
+>>> for sweep in run: print(sweep.index, sweep.log_joint)  # doctest: +SKIP
+>>> run.tags()[0]  # doctest: +SKIP
+('T2', 'T0', 'T1')
+
+A run may begin with a stage of its own, a one-tag model whose tags the lexicon model starts from. Chains are
+independent, each draws from a stream of its own, and they meet only to be compared, so neither the number of
+threads nor an interruption changes a bit of the result.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import itertools
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenite._core import InductionChain, InductionOptions
+from hiddenite.corpus import Sentence
+from hiddenite.errors import FormatError, ModelError
+from hiddenite.induce.diagnostics import Diagnostics, effective_sample_size, r_hat
+from hiddenite.induce.export import ChainCounts, EmissionCounts, SpellingCounts, make_tagger
+from hiddenite.induce.options import InduceOptions
+from hiddenite.induce.text import Text
+from hiddenite.tag.tagger import Tagger
+
+CHECKPOINT_FILE = "run.induction"  # in the checkpoint's folder
+CHECKPOINT_SECONDS = 60.0  # between two writings of the checkpoint
+NUM_EXAMPLES = 12  # words of an ambiguity class
+Parameters = dict[str, tuple[float, float]]
+Stage = Literal["start", "main"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """One sweep of all chains, done; numbers without a chain are those of the best."""
+
+    index: int  # from 1, in its stage
+    total: int  # of its stage
+    stage: Stage  # start: the one-tag run before; its log joint is that of another model
+    log_joint: float  # ln p(words, tags, tables, classes | parameters)
+    moved: float  # share of the tokens whose tag changed
+    parameters: Parameters  # (a, b) by level
+    log_joints: tuple[float, ...]  # by chain
+    accepted: float  # share of proposals
+    effective_size: float  # particles: mean effective sample size of a block
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class AmbiguityClass:
+    """Tags that words may have, with its share of the lexicon."""
+
+    tags: tuple[str, ...]
+    types: float  # words that have it, mean over the kept samples
+    tokens: float  # their tokens, mean over the kept samples
+    share: float  # types of all types: its posterior mass
+    words: tuple[str, ...]  # the most frequent ones, in the last sample
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        return dataclasses.asdict(self) | {"tags": list(self.tags), "words": list(self.words)}
+
+
+def induce(
+    corpus: Iterable[Sentence],
+    tags: int,
+    *,
+    start: str | Mapping[str, int] = "",
+    threads: int = 0,
+    checkpoint: str | os.PathLike[str] | None = None,
+    **options: Any,
+) -> Induction:
+    """Return an induction of ``tags`` tags, to be iterated over.
+
+    ``corpus`` are sentences: strings, split at white space, or sequences of words. ``options`` are the fields
+    of :class:`InduceOptions`. ``start`` may be a mapping from words to clusters, numbered below ``tags``.
+    ``checkpoint`` is a folder to keep the run in, and to go on from if it holds one.
+    """
+    clusters = None if isinstance(start, str) else start
+    chosen = InduceOptions(tags=tags, start=start if isinstance(start, str) else "clusters", **options)
+    return Induction(Text.of(corpus), chosen, threads=threads, clusters=clusters, checkpoint=checkpoint)
+
+
+class Induction:
+    """Chains over a text; iterate to run them."""
+
+    def __init__(
+        self,
+        text: Text,
+        options: InduceOptions,
+        *,
+        threads: int = 0,
+        clusters: Mapping[str, int] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Set up the chains; go on from the checkpoint if the folder holds one."""
+        if (clusters is None) == (options.start == "clusters"):
+            raise ModelError("the start is clusters, expected a mapping from words to clusters with it")
+        self.text = text
+        self.options = options
+        self.names = tuple(f"T{i}" for i in range(options.tags))
+        self.history: list[Sweeps] = []
+        self.stage: Stage = "start" if options.start_iterations and options.start == "one-tag" else "main"
+        self._threads = threads or os.cpu_count() or 1
+        self._spelling = text.spelling()
+        self._class_tallies = [ClassTally() for _ in range(options.chains)]
+        self._checkpoint = None if checkpoint is None else Path(checkpoint)
+        self._saved = time.monotonic()
+        if not self._resume():
+            first = [self._first_tags(chain, clusters) for chain in range(options.chains)]
+            self._chains = self._make(first)
+
+    def _first_tags(self, chain: int, clusters: Mapping[str, int] | None) -> NDArray[np.int32]:
+        """Draw or look up the tags that a chain starts from."""
+        options, text = self.options, self.text
+        random = np.random.default_rng([options.seed, chain])
+        if options.start == "random" and options.family != "one-tag":
+            return random.integers(options.tags, size=len(text.tokens), dtype=np.int32)
+        of_word = random.integers(options.tags, size=len(text.words), dtype=np.int32)
+        for i, word in enumerate(text.words if clusters else ()):
+            cluster = clusters.get(word, of_word[i]) if clusters else 0
+            if not 0 <= cluster < options.tags:
+                raise ModelError(
+                    f"the cluster of '{word}' is {cluster}, expected 0 to {options.tags - 1}: as many as tags"
+                )
+            of_word[i] = cluster
+        return of_word[text.tokens]
+
+    def _make(self, first: Sequence[NDArray[np.int32]]) -> list[InductionChain]:
+        """Return the chains of the present stage."""
+        core = self.options.core_start() if self.stage == "start" else self.options.core()
+        return [self._make_chain(core, tags, number) for number, tags in enumerate(first)]
+
+    def _make_chain(self, core: InductionOptions, tags: NDArray[np.int32], number: int) -> InductionChain:
+        stage = 0 if self.stage == "start" else 1
+        begin, characters = self._spelling
+        return InductionChain(
+            core,
+            words=self.text.tokens,
+            offsets=self.text.bounds(),
+            spelling_offsets=begin,
+            spelling=characters,
+            num_characters=len(self.text.characters()),
+            tags=tags,
+            seed=self.options.seed,
+            stream=2 * number + stage,
+        )
+
+    # -------------------------------------------------------------------- run
+
+    @property
+    def num_chains(self) -> int:
+        """Independent chains."""
+        return self.options.chains
+
+    def num_sweeps(self, stage: Stage) -> int:
+        """Sweeps that a stage has."""
+        if stage == "start":
+            return self.options.start_iterations or 0 if self.options.start == "one-tag" else 0
+        return self.options.iterations
+
+    def num_done(self, stage: Stage) -> int:
+        """Sweeps of a stage that are done."""
+        return sum(sweeps.stage == stage for sweeps in self.history)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all sweeps are done."""
+        return self.num_done("main") >= self.options.iterations
+
+    def __iter__(self) -> Iterator[Sweep]:
+        workers = min(self._threads, self.num_chains)
+        with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+            while not self.is_finished:
+                self._sweep(pool)
+                is_last = self.num_done("main") == self.options.iterations
+                is_due = time.monotonic() - self._saved > CHECKPOINT_SECONDS
+                if self._checkpoint and (is_last or is_due):
+                    self._write_checkpoint()
+                yield self.last_sweep()
+
+    def run(self) -> Induction:
+        """Do all sweeps that are left."""
+        for _ in self:
+            pass
+        return self
+
+    def _sweep(self, pool: concurrent.futures.Executor) -> None:
+        """Sweep all chains. An interrupt waits for the sweep, keeps it, and goes on."""
+        if self.stage == "start" and self.num_done("start") >= self.num_sweeps("start"):
+            first = [chain.tags() for chain in self._chains]
+            self.stage = "main"
+            self._chains = self._make(first)
+        begun = time.perf_counter()
+        futures = [pool.submit(chain.sweep) for chain in self._chains]
+        try:
+            concurrent.futures.wait(futures)
+        except BaseException:
+            concurrent.futures.wait(futures)
+            self._record(futures, begun)
+            if self._checkpoint:
+                self._write_checkpoint()
+            raise
+        self._record(futures, begun)
+
+    def _record(self, futures: Sequence[concurrent.futures.Future[Any]], begun: float) -> None:
+        """Take note of a sweep, and keep the tags after the burn-in."""
+        records = [future.result() for future in futures]
+        columns = {
+            name: np.array([float(getattr(record, name)) for record in records])
+            for name in ("log_joint", "moved", "accepted", "effective_size")
+        }
+        parameters = [dict(chain.hyperparameters()) for chain in self._chains]
+        seconds = time.perf_counter() - begun
+        self.history.append(Sweeps(self.stage, seconds=seconds, parameters=parameters, **columns))
+        assert self.options.burn_in is not None
+        if self.stage == "main" and self.num_done("main") > self.options.burn_in:
+            for chain, tally in zip(self._chains, self._class_tallies, strict=True):
+                chain.keep()
+                tally.add(*chain.classes(), self.text.counts())
+
+    def last_sweep(self) -> Sweep:
+        """Return the last sweep as a record."""
+        if not self.history:
+            raise ModelError("no sweep is done; iterate over the induction")
+        last, best = self.history[-1], self.best_chain
+        return Sweep(
+            self.num_done(last.stage),
+            self.num_sweeps(last.stage),
+            last.stage,
+            float(last.log_joint[best]),
+            float(last.moved[best]),
+            last.parameters[best],
+            tuple(last.log_joint.tolist()),
+            float(last.accepted[best]),
+            float(last.effective_size[best]),
+            last.seconds,
+        )
+
+    # ----------------------------------------------------------------- results
+
+    def log_joints(self, stage: Stage = "main") -> NDArray[np.float64]:
+        """Return [chain, sweep]: the log joint after each sweep of a stage."""
+        rows = [sweeps.log_joint for sweeps in self.history if sweeps.stage == stage]
+        return np.array(rows).reshape(-1, self.num_chains).T
+
+    def _kept(self) -> NDArray[np.float64]:
+        """Return the log joints of the kept sweeps; of the later half if none is kept yet."""
+        values = self.log_joints(self.stage)
+        assert self.options.burn_in is not None
+        kept = values[:, self.options.burn_in :] if self.stage == "main" else values[:, :0]
+        return kept if kept.shape[1] else values[:, values.shape[1] // 2 :]
+
+    @property
+    def best_chain(self) -> int:
+        """The chain of the highest mean log joint over the kept sweeps."""
+        kept = self._kept()
+        return int(np.argmax(kept.mean(axis=1))) if kept.shape[1] else 0
+
+    def diagnostics(self) -> Diagnostics:
+        """Return R-hat and effective sample size of the log joint over the kept sweeps."""
+        kept = self._kept()
+        means = tuple(kept.mean(axis=1).tolist()) if kept.shape[1] else ()
+        return Diagnostics(
+            self.num_chains,
+            kept.shape[1],
+            r_hat(kept),
+            effective_sample_size(kept),
+            self.best_chain,
+            means,
+        )
+
+    def token_tags(self) -> NDArray[np.int32]:
+        """Return each token's most frequent tag among the best chain's kept samples; now, if none is kept."""
+        chain = self._chains[self.best_chain]
+        kept = self.stage == "main" and self._class_tallies[self.best_chain].samples > 0
+        return np.asarray(chain.max_marginal()[0] if kept else chain.tags())
+
+    def tags(self) -> list[tuple[str, ...]]:
+        """Return the tags sentence by sentence: the maximum of each token's marginal."""
+        return self.text.split([self.names[t] for t in self.token_tags().tolist()])
+
+    def tagged(self) -> list[list[tuple[str, str]]]:
+        """Return the sentences with their tags."""
+        pairs = zip(self.text.sentences(), self.tags(), strict=True)
+        return [list(zip(words, tags, strict=True)) for words, tags in pairs]
+
+    def lexicon(self) -> list[AmbiguityClass]:
+        """Return the ambiguity classes, those of most words first.
+
+        Of a model without lexicon they are the tags in use. Posterior means are over the best chain's kept
+        samples, or of the present state if none is kept.
+        """
+        chain, tally = self._chains[self.best_chain], self._class_tallies[self.best_chain]
+        counts = self.text.counts()
+        now = ClassTally()
+        now.add(*chain.classes(), counts)
+        shown = tally if tally.samples and self.stage == "main" else now
+        examples = _examples(chain.classes(), counts, self.text.words)
+        rows = []
+        for tags, (types, tokens) in shown.means().items():
+            names = tuple(self.names[t] for t in tags)
+            share = types / len(self.text.words)
+            rows.append(AmbiguityClass(names, types, tokens, share, examples.get(tags, ())))
+        return sorted(rows, key=lambda row: (-row.types, -row.tokens, row.tags))
+
+    def classes_of_words(self) -> dict[str, tuple[str, ...]]:
+        """Return each word's ambiguity class in the best chain's present state."""
+        begin, tag = (x.tolist() for x in self._chains[self.best_chain].classes())
+        bounds = itertools.pairwise(begin)
+        return {
+            word: tuple(self.names[t] for t in tag[a:b])
+            for word, (a, b) in zip(self.text.words, bounds, strict=True)
+        }
+
+    def parameters(self) -> Parameters:
+        """Return the best chain's (a, b) by level."""
+        return dict(self._chains[self.best_chain].hyperparameters())
+
+    def counts(self) -> ChainCounts:
+        """Return what the best chain's present state counts."""
+        return chain_counts(self._chains[self.best_chain], self.options)
+
+    def export(self) -> Tagger:
+        """Return a tagger with the predictive probabilities of the best chain's present state."""
+        if self.stage != "main":
+            raise ModelError("the run is still in the stage before the model; iterate on")
+        return make_tagger(self.counts(), self.names, self.text.words, self.text.characters())
+
+    # ------------------------------------------------------------------- files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole run; :meth:`load` gives it back, to be asked or gone on with."""
+        from hiddenite.induce.archive import write_run  # noqa: PLC0415  (it reads what is defined here)
+
+        write_run(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, threads: int = 0) -> Induction:
+        """Read a run from its file or from a checkpoint's folder; raises FormatError for anything else."""
+        from hiddenite.induce.archive import read_run  # noqa: PLC0415
+
+        return read_run(Path(path, CHECKPOINT_FILE) if Path(path).is_dir() else path, threads)
+
+    @property
+    def _checkpoint_file(self) -> Path:
+        assert self._checkpoint is not None
+        return self._checkpoint / CHECKPOINT_FILE
+
+    def _write_checkpoint(self) -> None:
+        assert self._checkpoint is not None
+        try:
+            self._checkpoint.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FormatError(str(self._checkpoint), None, f"cannot be made: {error.strerror}") from None
+        self.save(self._checkpoint_file)
+        self._saved = time.monotonic()
+
+    def _resume(self) -> bool:
+        from hiddenite.induce.archive import resume_run  # noqa: PLC0415
+
+        if self._checkpoint is None or not self._checkpoint_file.exists():
+            return False
+        resume_run(self, self._checkpoint_file)
+        return True
+
+
+# ---------------------------------------------------------------------- pieces
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sweeps:
+    """One sweep of all chains; arrays are by chain."""
+
+    stage: Stage
+    log_joint: NDArray[np.float64]
+    moved: NDArray[np.float64]
+    accepted: NDArray[np.float64]
+    effective_size: NDArray[np.float64]
+    seconds: float
+    parameters: list[Parameters]
+
+
+class ClassTally:
+    """How many words and tokens had each ambiguity class, summed over samples."""
+
+    def __init__(self) -> None:
+        self.samples = 0
+        self.types: Counter[tuple[int, ...]] = Counter()
+        self.tokens: Counter[tuple[int, ...]] = Counter()
+
+    def add(self, begin: NDArray[np.int64], tag: NDArray[np.int32], word_counts: NDArray[np.int64]) -> None:
+        """Add a sample: word i has the class ``tag[begin[i]:begin[i + 1]]``."""
+        first, kind = _distinct_classes(begin, tag)
+        types = np.bincount(kind, minlength=len(first)).tolist()
+        tokens = np.bincount(kind, word_counts, len(first)).tolist()
+        for word, num_types, num_tokens in zip(first.tolist(), types, tokens, strict=True):
+            key = _class_of(begin, tag, word)
+            self.types[key] += num_types
+            self.tokens[key] += int(num_tokens)
+        self.samples += 1
+
+    def means(self) -> dict[tuple[int, ...], tuple[float, float]]:
+        """Return mean types and tokens by class."""
+        n = self.samples
+        return {key: (self.types[key] / n, self.tokens[key] / n) for key in self.types}
+
+
+def _distinct_classes(
+    begin: NDArray[np.int64], tag: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return one word of each class that occurs, and the number of each word's class among them.
+
+    Sets are told apart by the sum of a 64-bit number per tag; two sums meet by chance once in 10^13 lexicons.
+    """
+    random = np.random.default_rng(1)
+    numbers = random.integers(2**64, size=int(tag.max(initial=0)) + 1, dtype=np.uint64)
+    sums = np.concatenate([[np.uint64(0)], np.cumsum(numbers[tag], dtype=np.uint64)])
+    keys = sums[begin[1:]] - sums[begin[:-1]]
+    _, first, kind = np.unique(keys, return_index=True, return_inverse=True)
+    return first, kind.reshape(-1)
+
+
+def _class_of(begin: NDArray[np.int64], tag: NDArray[np.int32], word: int) -> tuple[int, ...]:
+    return tuple(sorted(tag[begin[word] : begin[word + 1]].tolist()))
+
+
+def _examples(
+    classes: tuple[NDArray[np.int64], NDArray[np.int32]], counts: NDArray[np.int64], words: Sequence[str]
+) -> dict[tuple[int, ...], tuple[str, ...]]:
+    """Return the most frequent words of each class."""
+    begin, tag = classes
+    first, kind = _distinct_classes(begin, tag)
+    order = np.lexsort((-counts, kind))
+    bounds = np.searchsorted(kind[order], np.arange(len(first) + 1))
+    result = {}
+    for k, word in enumerate(first.tolist()):
+        members = order[bounds[k] : bounds[k + 1]][:NUM_EXAMPLES]
+        result[_class_of(begin, tag, word)] = tuple(words[i] for i in members.tolist())
+    return result
+
+
+def chain_counts(chain: InductionChain, options: InduceOptions) -> ChainCounts:
+    """Read what a chain counts."""
+    spelling = None
+    if options.has_spelling:
+        lower, upper = (SpellingCounts(*chain.spelling_counts(level)) for level in (0, 1))
+        spelling = (lower, upper)
+    lexicon = options.variant if options.family == "lex" else "none"
+    return ChainCounts(
+        options.tags,
+        dict(chain.hyperparameters()),
+        [chain.transition_counts(level) for level in range(options.order)],
+        EmissionCounts(*chain.emission_counts()),
+        spelling,
+        chain.classes() if options.family != "pyp" else None,
+        lexicon,
+    )
