@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from random import Random
 
 import numpy as np
@@ -30,21 +31,68 @@ PARAMETERS = {
 }
 
 
-def fixed_parameters(model: Model) -> dict[str, tuple[float, float]]:
+STICKY = PARAMETERS | {
+    "transition0": (0.05, 0.1),
+    "transition1": (0.05, 0.1),
+    "emission": (0.9, 0.2),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A sampler of a model on a tiny text."""
+
+    sampler: str
+    model: Model
+    sentences: tuple[tuple[int, ...], ...] = SENTENCES
+    sticky: bool = False  # other parameters
+    particles: int = 4
+    chunk: int = 2
+    local_every: int = 1  # lex: 0 leaves out the moves beside that of class and tokens
+
+    @property
+    def parameters(self) -> dict[str, tuple[float, float]]:
+        """The (a, b) of the model's levels, where they are known."""
+        return fixed_parameters(self.model, STICKY if self.sticky else PARAMETERS)
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        return SPELLINGS[: 1 + max(map(max, self.sentences))]
+
+    def exact(self, sampled: bool) -> Exact:
+        """The text with known parameters, or all of them integrated out."""
+        nodes = {}
+        for name, (a, b) in self.parameters.items():
+            fixed_a = 0.0 if (name, self.model.spelling) == ("spelling1", "dirichlet") else None
+            nodes[name] = prior_nodes(fixed_a=fixed_a) if sampled else given(a, b)
+        return Exact(self.model, self.sentences, self.spellings, nodes)
+
+    def chain(self, sampled: bool, seed: int, fault: str = "none") -> InductionChain:
+        """A chain that begins with one tag for all."""
+        return make_chain(
+            self.model,
+            self.sampler,
+            self.sentences,
+            self.spellings,
+            [0] * sum(map(len, self.sentences)),
+            sampled=sampled,
+            seed=seed,
+            parameters=self.parameters,
+            fault=fault,
+            particles=self.particles,
+            chunk=self.chunk,
+            local_every=self.local_every,
+        )
+
+
+def fixed_parameters(
+    model: Model, parameters: Mapping[str, tuple[float, float]] = PARAMETERS
+) -> dict[str, tuple[float, float]]:
     """The (a, b) of a model's levels."""
-    chosen = {name: PARAMETERS[name] for name in model.level_names}
+    chosen = {name: parameters[name] for name in model.level_names}
     if model.spelling == "dirichlet":
         chosen["spelling1"] = (0.0, 0.9)
     return chosen
-
-
-def exact_posterior(model: Model, sampled: bool) -> Exact:
-    """The tiny text, with known parameters or all of them integrated out."""
-    nodes = {}
-    for name, (a, b) in fixed_parameters(model).items():
-        fixed_a = 0.0 if (name, model.spelling) == ("spelling1", "dirichlet") else None
-        nodes[name] = prior_nodes(fixed_a=fixed_a) if sampled else given(a, b)
-    return Exact(model, SENTENCES, SPELLINGS, nodes)
 
 
 def make_chain(
@@ -61,6 +109,7 @@ def make_chain(
     fault: str = "none",
     particles: int = 4,
     chunk: int = 2,
+    local_every: int = 1,
 ) -> InductionChain:
     """A chain over a text of numbered words."""
     options = InductionOptions(
@@ -75,6 +124,8 @@ def make_chain(
         sample_hyperparameters=sampled,
         geometric=model.geometric,
         fault=fault,
+        local_every=local_every,
+        singleton_tags=8 * (local_every > 0),
     )
     letters = sorted(set("".join(spellings)))
     characters = [letters.index(c) for word in spellings for c in word]
@@ -91,21 +142,6 @@ def make_chain(
     if parameters is not None:
         chain.set_hyperparameters(dict(parameters))
     return chain
-
-
-def tiny_chain(model: Model, sampler: str, sampled: bool, seed: int, fault: str = "none") -> InductionChain:
-    """A chain over the tiny text."""
-    return make_chain(
-        model,
-        sampler,
-        SENTENCES,
-        SPELLINGS,
-        [0] * 5,
-        sampled=sampled,
-        seed=seed,
-        parameters=fixed_parameters(model),
-        fault=fault,
-    )
 
 
 def visited(chain: InductionChain, num_sweeps: int, has_classes: bool) -> list[State]:
@@ -126,18 +162,28 @@ def visited(chain: InductionChain, num_sweeps: int, has_classes: bool) -> list[S
 def batch_p_value(states: Sequence[State], law: Mapping[State, float]) -> float:
     """The probability that draws of this law look at least as odd; 0 for an impossible state.
 
-    Frequencies of the states, and of pairs of tokens of one tag, in batches; each one's mean is compared by
-    Student's t, and the least p value counts as many times as there are comparisons.
+    Frequencies of the states, pairs of tokens of one tag and the size of classes, in batches; each one's mean
+    is compared by Student's t, and the least p value counts as many times as there are comparisons.
     """
     if any(state not in law for state in states):
         return 0.0
     probable = sorted((s for s in law if law[s] > RARE), key=lambda s: -law[s])
     number = {s: i for i, s in enumerate(probable)}
-    columns = np.zeros((len(states), len(probable) + 1))
-    columns[np.arange(len(states)), [number.get(s, len(probable)) for s in states]] = 1.0
-    expected = np.array([law[s] for s in probable] + [sum(p for s, p in law.items() if s not in number)])
-    means = columns[: len(states) // NUM_BATCHES * NUM_BATCHES].reshape(NUM_BATCHES, -1, columns.shape[1])
-    return least_p_value(means.mean(axis=1) - expected)
+    rows = {s: _functions(s, number) for s in law}
+    expected = sum(law[s] * row for s, row in rows.items())
+    columns = np.array([rows[s] for s in states[: len(states) // NUM_BATCHES * NUM_BATCHES]])
+    means = columns.reshape(NUM_BATCHES, -1, columns.shape[1]).mean(axis=1)
+    return least_p_value(means - expected)
+
+
+def _functions(state: State, number: Mapping[State, int]) -> NDArray[np.float64]:
+    """Which state it is; how many pairs of tokens have one tag; how large the classes are."""
+    tags, classes = state
+    row = np.zeros(len(number) + 3)
+    row[number.get(state, len(number))] = 1.0
+    row[-2] = sum(a == b for a, b in itertools.combinations(tags, 2))
+    row[-1] = sum(map(len, classes))
+    return row
 
 
 def least_p_value(batches: NDArray[np.float64]) -> float:
