@@ -1,5 +1,6 @@
 """Inductions as a whole: the log joint by definition, export, determinism, resuming, and odd texts."""
 
+import contextlib
 import itertools
 import math
 from collections import defaultdict
@@ -238,10 +239,9 @@ def test_a_saved_run_goes_on_bit_by_bit(tmp_path: Path, model: str, variant: str
 def test_a_checkpoint_is_gone_on_with(tmp_path: Path) -> None:
     whole = small(iterations=5).run()
     run = small(iterations=5, checkpoint=tmp_path / "c")
-    for index, _ in enumerate(run):
-        if index == 2:
-            run._write_checkpoint()
-            break
+    with contextlib.closing(iter(run)) as sweeps:
+        for _ in itertools.islice(sweeps, 3):
+            pass
     again = small(iterations=5, checkpoint=tmp_path / "c")
     assert again.num_done("start") + again.num_done("main") == 3
     assert summary(again.run()) == summary(whole)

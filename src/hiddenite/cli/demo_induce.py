@@ -12,8 +12,8 @@ from hiddenite.induce.induction import Induction, induce
 
 SEED = 1
 NUM_TAGS = 20
-NUM_SWEEPS = 40
-NUM_SENTENCES = 4000  # from the beginning
+NUM_SWEEPS = 30
+NUM_SENTENCES = 2500  # from the beginning
 NUM_WORDS = 12  # shown of each class
 
 

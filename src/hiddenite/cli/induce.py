@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import sys
 from collections.abc import Iterable, Iterator
@@ -213,13 +214,16 @@ def _watch(run: Induction, quiet: bool) -> None:
         TimeRemainingColumn(),
     )
     tokens = len(run.text.tokens) * run.num_chains
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with contextlib.ExitStack() as stack:
+        progress = Progress(*columns, console=Console(stderr=True), transient=True)
+        stack.enter_context(progress)
         labels: dict[Stage, str] = {"start": "one-tag start", "main": run.options.model}
         stages = {
             stage: progress.add_task(label, total=run.num_sweeps(stage), told="", visible=False)
             for stage, label in labels.items()
         }
-        for sweep in run:
+        sweeps = stack.enter_context(contextlib.closing(iter(run)))  # an interrupt ends it there and then
+        for sweep in sweeps:
             task = stages[sweep.stage]
             progress.update(task, completed=sweep.index, told=_line(sweep, tokens), visible=True)
 

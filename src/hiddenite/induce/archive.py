@@ -136,6 +136,10 @@ def _restore(run: Induction, archive: Archive) -> None:
     run._class_tallies = [_read_tally(row) for row in header["classes"]]
     if len(run._class_tallies) != run.num_chains:
         raise ValueError("has another number of chains than it says")
+    burn_in = run.num_sweeps("start") + (run.options.burn_in or 0)
+    run._kept_totals = np.zeros(run.num_chains)
+    for sweeps in run.history[burn_in:]:  # in the order of the run, so that not a bit differs
+        run._kept_totals += sweeps.log_joint
     nothing = np.zeros(len(run.text.tokens), dtype=np.int32)
     run._chains = run._make([nothing] * run.num_chains)
     for number, chain in enumerate(run._chains):

@@ -13,12 +13,13 @@ threads nor an interruption changes a bit of the result.
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import dataclasses
 import itertools
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -26,7 +27,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import InductionChain, InductionOptions
+from hiddenite._core import InductionChain, InductionOptions, SweepRecord
 from hiddenite.corpus import Sentence
 from hiddenite.errors import FormatError, ModelError
 from hiddenite.induce.diagnostics import Diagnostics, effective_sample_size, r_hat
@@ -115,9 +116,11 @@ class Induction:
         self.stage: Stage = "start" if options.start_iterations and options.start == "one-tag" else "main"
         self._threads = threads or os.cpu_count() or 1
         self._spelling = text.spelling()
+        self._word_counts = text.counts()
+        self._kept_totals = np.zeros(options.chains)  # of the log joint
         self._class_tallies = [ClassTally() for _ in range(options.chains)]
         self._checkpoint = None if checkpoint is None else Path(checkpoint)
-        self._saved = time.monotonic()
+        self._saved_at, self._num_saved = time.monotonic(), 0
         if not self._resume():
             first = [self._first_tags(chain, clusters) for chain in range(options.chains)]
             self._chains = self._make(first)
@@ -173,63 +176,68 @@ class Induction:
 
     def num_done(self, stage: Stage) -> int:
         """Sweeps of a stage that are done."""
-        return sum(sweeps.stage == stage for sweeps in self.history)
+        num_start = min(self.num_sweeps("start"), len(self.history))
+        return num_start if stage == "start" else len(self.history) - num_start
+
+    def _num_left(self) -> int:
+        return self.num_sweeps("start") + self.options.iterations - len(self.history)
 
     @property
     def is_finished(self) -> bool:
         """Whether all sweeps are done."""
-        return self.num_done("main") >= self.options.iterations
+        return self._num_left() == 0
 
-    def __iter__(self) -> Iterator[Sweep]:
+    def __iter__(self) -> Generator[Sweep]:
+        """Sweep to the end. Whoever stops before, by an interrupt or by leaving the loop, keeps what is done.
+
+        Sweeps run and are recorded in a thread of their own, where no interrupt can come between the two.
+        """
+        sweep: concurrent.futures.Future[None] | None = None
         workers = min(self._threads, self.num_chains)
-        with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-            while not self.is_finished:
-                self._sweep(pool)
-                is_last = self.num_done("main") == self.options.iterations
-                is_due = time.monotonic() - self._saved > CHECKPOINT_SECONDS
-                if self._checkpoint and (is_last or is_due):
+        with _pool(workers) as pool, _pool(1) as conductor:
+            try:
+                while self._num_left() > 0:
+                    sweep = conductor.submit(self._sweep, pool)
+                    sweep.result()
+                    is_due = time.monotonic() - self._saved_at > CHECKPOINT_SECONDS
+                    if is_due or self._num_left() == 0:
+                        self._write_checkpoint()
+                    yield self.last_sweep()
+            finally:
+                if sweep is not None and sweep.exception() is None:  # waits for it
                     self._write_checkpoint()
-                yield self.last_sweep()
 
     def run(self) -> Induction:
         """Do all sweeps that are left."""
-        for _ in self:
-            pass
+        with contextlib.closing(iter(self)) as sweeps:
+            for _ in sweeps:
+                pass
         return self
 
     def _sweep(self, pool: concurrent.futures.Executor) -> None:
-        """Sweep all chains. An interrupt waits for the sweep, keeps it, and goes on."""
+        """Sweep all chains and take note of it."""
         if self.stage == "start" and self.num_done("start") >= self.num_sweeps("start"):
             first = [chain.tags() for chain in self._chains]
             self.stage = "main"
             self._chains = self._make(first)
         begun = time.perf_counter()
-        futures = [pool.submit(chain.sweep) for chain in self._chains]
-        try:
-            concurrent.futures.wait(futures)
-        except BaseException:
-            concurrent.futures.wait(futures)
-            self._record(futures, begun)
-            if self._checkpoint:
-                self._write_checkpoint()
-            raise
-        self._record(futures, begun)
+        records = [f.result() for f in [pool.submit(chain.sweep) for chain in self._chains]]
+        self._record(records, time.perf_counter() - begun)
 
-    def _record(self, futures: Sequence[concurrent.futures.Future[Any]], begun: float) -> None:
+    def _record(self, records: Sequence[SweepRecord], seconds: float) -> None:
         """Take note of a sweep, and keep the tags after the burn-in."""
-        records = [future.result() for future in futures]
         columns = {
             name: np.array([float(getattr(record, name)) for record in records])
             for name in ("log_joint", "moved", "accepted", "effective_size")
         }
         parameters = [dict(chain.hyperparameters()) for chain in self._chains]
-        seconds = time.perf_counter() - begun
         self.history.append(Sweeps(self.stage, seconds=seconds, parameters=parameters, **columns))
         assert self.options.burn_in is not None
         if self.stage == "main" and self.num_done("main") > self.options.burn_in:
             for chain, tally in zip(self._chains, self._class_tallies, strict=True):
                 chain.keep()
-                tally.add(*chain.classes(), self.text.counts())
+                tally.add(*chain.classes(), self._word_counts)
+            self._kept_totals += columns["log_joint"]
 
     def last_sweep(self) -> Sweep:
         """Return the last sweep as a record."""
@@ -258,16 +266,18 @@ class Induction:
 
     def _kept(self) -> NDArray[np.float64]:
         """Return the log joints of the kept sweeps; of the later half if none is kept yet."""
-        values = self.log_joints(self.stage)
+        stage = self.history[-1].stage if self.history else self.stage
+        values = self.log_joints(stage)
         assert self.options.burn_in is not None
-        kept = values[:, self.options.burn_in :] if self.stage == "main" else values[:, :0]
+        kept = values[:, self.options.burn_in :] if stage == "main" else values[:, :0]
         return kept if kept.shape[1] else values[:, values.shape[1] // 2 :]
 
     @property
     def best_chain(self) -> int:
-        """The chain of the highest mean log joint over the kept sweeps."""
-        kept = self._kept()
-        return int(np.argmax(kept.mean(axis=1))) if kept.shape[1] else 0
+        """The chain of the highest mean log joint over the kept sweeps; in the last one if none is kept."""
+        if self._class_tallies[0].samples > 0:
+            return int(np.argmax(self._kept_totals))
+        return int(np.argmax(self.history[-1].log_joint)) if self.history else 0
 
     def diagnostics(self) -> Diagnostics:
         """Return R-hat and effective sample size of the log joint over the kept sweeps."""
@@ -304,7 +314,7 @@ class Induction:
         samples, or of the present state if none is kept.
         """
         chain, tally = self._chains[self.best_chain], self._class_tallies[self.best_chain]
-        counts = self.text.counts()
+        counts = self._word_counts
         now = ClassTally()
         now.add(*chain.classes(), counts)
         shown = tally if tally.samples and self.stage == "main" else now
@@ -360,13 +370,15 @@ class Induction:
         return self._checkpoint / CHECKPOINT_FILE
 
     def _write_checkpoint(self) -> None:
-        assert self._checkpoint is not None
+        """Bring the checkpoint up to date, if there is to be one."""
+        if self._checkpoint is None or self._num_saved == len(self.history):
+            return
         try:
             self._checkpoint.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise FormatError(str(self._checkpoint), None, f"cannot be made: {error.strerror}") from None
         self.save(self._checkpoint_file)
-        self._saved = time.monotonic()
+        self._saved_at, self._num_saved = time.monotonic(), len(self.history)
 
     def _resume(self) -> bool:
         from hiddenite.induce.archive import resume_run  # noqa: PLC0415
@@ -374,10 +386,15 @@ class Induction:
         if self._checkpoint is None or not self._checkpoint_file.exists():
             return False
         resume_run(self, self._checkpoint_file)
+        self._num_saved = len(self.history)
         return True
 
 
 # ---------------------------------------------------------------------- pieces
+
+
+def _pool(workers: int) -> concurrent.futures.ThreadPoolExecutor:
+    return concurrent.futures.ThreadPoolExecutor(workers)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
