@@ -65,7 +65,7 @@ void bind_options(nb::module_& m) {
            },
            "tags"_a, nb::kw_only(), "order"_a = 3, "one_tag"_a = false, "lexicon"_a = "none", "spelling"_a = "none",
            "sampler"_a = "local", "particles"_a = 10, "chunk"_a = 64, "singleton_tags"_a = 8, "local_every"_a = 1,
-           "sample_hyperparameters"_a = true, "geometric"_a = 0.5, "strength_shape"_a = 1.0,
+           "sample_hyperparameters"_a = true, "geometric"_a = 0.9, "strength_shape"_a = 1.0,
            "strength_scale"_a = 10.0, "fault"_a = "none")
       .def_ro("tags", &InductionOptions::tags)
       .def_ro("order", &InductionOptions::order)

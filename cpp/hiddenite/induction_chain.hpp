@@ -25,7 +25,7 @@ struct InductionOptions {
   unsigned local_every = 1;            // lexicon: a local sweep after each so many sweeps; 0: never
   bool sample_parameters = true;
   StrengthPrior strength_prior;
-  double geometric = 0.5;
+  double geometric = 0.9;
   std::uint64_t seed = 1, stream = 0;
 };
 

@@ -32,7 +32,7 @@ class ExpectedSeats {
     for (unsigned l = 0; l < order; ++l) {
       const PitmanYor& process = *processes[l];
       const Fraction dish = sum(transitions.level(l).dishes[transitions.dish_place(l, at)], find(key(l, 0, at)));
-      const Seats seated = transitions.level(l).contexts[transitions.context_place(l, at)];
+      const Seats seated = transitions.level(l).contexts[transitions.context_place(l, at)].seats;
       const Fraction context = sum(seated, find(key(l, 1, at)));
       const double share = 1.0 / (process.strength + context.customers);
       const double fresh = (process.strength + process.discount * context.tables) * share * below;

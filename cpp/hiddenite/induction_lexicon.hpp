@@ -6,8 +6,8 @@
 // size, all alike.
 //   PUBLISHED   as in the paper; without spelling a tag's emission base is uniform
 //               over the e_t types that have it in their class
-//   SINGLETONS  classes of one tag are uniform and outside the process; their share has
-//               a Beta(1, 1) prior that is integrated out; the process is over larger sets
+//   SINGLETONS  the sizes' share of classes of one tag is taken out of the process: these are
+//               drawn with that probability, uniformly; the process is over larger sets
 //   HEADS       classes as published; a type is spelled once, by its head, a uniformly drawn
 //               tag of its class; the emission base is 1 / e_t
 #pragma once
@@ -91,19 +91,19 @@ class TagLexicon {
     std::size_t operator()(const TagSet& set) const { return set.hash(); }
   };
   bool outside(const TagSet& set) const { return kind_ == LexiconKind::SINGLETONS && set.size() == 1; }
-  double log_base(unsigned size) const { return log_base_[size]; }
   void change(const TagSet& set, int customers, int tables);
 
   unsigned num_tags_;
   LexiconKind kind_;
   PitmanYor process_{0.5, 1.0};
   std::vector<double> log_base_, base_;  // of a set, by its size
+  double log_inside_ = 0.0, inside_ = 1.0;  // the probability that a class comes from the process
   std::vector<TagSet> classes_;
   std::vector<Tag> heads_;
   std::vector<std::int64_t> types_with_;
   std::unordered_map<TagSet, Seats, Hash> counts_;
   Seats total_;
-  std::int64_t singletons_ = 0, others_ = 0;  // types, for SINGLETONS
+  std::int64_t num_outside_ = 0;  // types with a class outside the process
 };
 
 }  // namespace hiddenite

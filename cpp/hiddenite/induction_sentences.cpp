@@ -1,12 +1,26 @@
 #include <algorithm>
 #include <cmath>
 
+#include "clones.hpp"
 #include "error.hpp"
 #include "induction_samplers.hpp"
 
 namespace hiddenite {
 
 namespace {
+
+// sum[k] += sum_i weights[i] rows[i * gap + k].
+HIDDENITE_CLONES
+void add_rows(const float* rows, std::size_t gap, const float* weights, std::size_t num_rows, std::size_t padded,
+              float* sum) {
+  const std::size_t width = padded / 8 * 8;  // tells the compiler that rows are whole vectors
+  for (std::size_t i = 0; i < num_rows; ++i) {
+    const float weight = weights[i];
+    if (weight == 0.0f) continue;
+    const float* from = rows + i * gap;
+    for (std::size_t k = 0; k < width; ++k) sum[k] += weight * from[k];
+  }
+}
 
 // The frozen model of one sentence: emissions by token, transitions as the counts stand.
 struct Frozen {
@@ -85,13 +99,13 @@ class SentenceProposal {
   void fill_bigrams() {
     const auto& unigram = state_.transitions.level(0);
     const auto& bigram = state_.transitions.level(1);
-    const float uniform = unigram.rest[0][0] / static_cast<float>(symbols_);
+    const float uniform = unigram.contexts[0].rest / static_cast<float>(symbols_);
     bigrams_.assign(symbols_ * stride_, 0.0f);
     for (std::size_t j = 0; j < symbols_; ++j) {
-      const float share = bigram.share[1][j], rest = bigram.rest[1][j];
+      const float share = bigram.contexts[j].share, rest = bigram.contexts[j].rest;
       for (std::size_t k = 0; k < symbols_; ++k) {
-        const float below = unigram.seen[0][k] * unigram.share[0][0] + uniform;
-        bigrams_[j * stride_ + k] = bigram.seen[0][j * stride_ + k] * share + rest * below;
+        const float below = unigram.seen[k] * unigram.contexts[0].share + uniform;
+        bigrams_[j * stride_ + k] = bigram.seen[j * stride_ + k] * share + rest * below;
       }
     }
   }
@@ -100,26 +114,26 @@ class SentenceProposal {
   void filter_trigrams(const Frozen& frozen) {
     fill_bigrams();
     const auto& level = state_.transitions.level(2);
-    const std::size_t width = stride_ / 8 * 8;
     forward_.resize(frozen.emission.size());
+    std::vector<float> share(symbols_);
     for (std::size_t n = 0; n < frozen.emission.size(); ++n) {
       std::vector<float>& out = forward_[n];
       out.assign(symbols_ * stride_, 0.0f);
       const float* emission = frozen.emission[n].data();
       for (std::size_t j = 0; j < symbols_; ++j) {
         if ((n == 0) != (j == boundary_)) continue;
-        float* sum = out.data() + j * stride_;
         float rest_sum = 0.0f;
         for (std::size_t i = 0; i < symbols_; ++i) {
-          if ((n <= 1) != (i == boundary_)) continue;
-          const float before = n == 0 ? 1.0f : forward_[n - 1][i * stride_ + j];
-          const float share = before * level.share[1][i * stride_ + j];
-          rest_sum += before * level.rest[1][i * stride_ + j];
-          const float* seen = level.seen[0].data() + (i * symbols_ + j) * stride_;
-          for (std::size_t k = 0; k < width; ++k) sum[k] += share * seen[k];
+          const bool possible = (n <= 1) == (i == boundary_);
+          const float before = !possible ? 0.0f : n == 0 ? 1.0f : forward_[n - 1][i * stride_ + j];
+          const auto& context = level.contexts[i * symbols_ + j];
+          share[i] = before * context.share;
+          rest_sum += before * context.rest;
         }
+        float* sum = out.data() + j * stride_;
+        add_rows(level.seen.data() + j * stride_, symbols_ * stride_, share.data(), symbols_, stride_, sum);
         const float* below = bigrams_.data() + j * stride_;
-        for (std::size_t k = 0; k < width; ++k) sum[k] = (sum[k] + rest_sum * below[k]) * emission[k];
+        for (std::size_t k = 0; k < stride_; ++k) sum[k] = (sum[k] + rest_sum * below[k]) * emission[k];
       }
       normalize(out);
     }

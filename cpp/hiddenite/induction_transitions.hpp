@@ -5,12 +5,17 @@
 // uniform distribution over the tags and the boundary. All of it is dense, so that
 // samplers read without search.
 //
-// A sampler asks for one token's tag x in all K versions at once. x is the symbol of
-// one event and part of the context of the next order - 1; so beside the counts
-// stand, for every place that x can take in an n-gram, copies of
-//   seen = c - a t,   share = 1 / (b + C),   rest = (b + a T) / (b + C)
-// in which x runs fastest: p_l = seen share + rest p_{l-1} is then a loop over rows.
-// A copy is computed from the whole counts at each change: undoing is exact.
+// An n-gram's place follows from its context's: code(g_1 ... g_l) = g_1 + M g_2 + M^2 g_3 ...,
+// the dish g_0 is cell g_0 of row code. Beside the counts stand
+//   seen = c - a t of a dish,   share = 1 / (b + C) and rest = (b + a T) / (b + C) of a restaurant,
+// so that p_l = seen share + rest p_{l-1}; they are computed from the whole counts at each
+// change: undoing is exact.
+//
+// A sampler of tokens asks for one tag x in all K versions at once. x is the symbol of
+// one event and part of the context of the next order - 1; so there are mirrors of
+// these numbers, one for every place that x can take in a context, in which x runs
+// fastest: a level is then a loop over rows. Samplers that do not ask for that switch
+// the mirrors off while they run.
 //
 // Which door to take: `at` points to the event's symbol in the tags; its context lies before it.
 //   p(symbol | context)                        predict
@@ -51,9 +56,16 @@ class TagTransitions {
   // scores[x] *= p(*at | context) with the tag `distance` places before `at` replaced by x.
   void multiply_scores(const Tag* at, unsigned distance, float* scores) const;
 
+  // Whether `multiply_scores` may be asked; switching them on brings the mirrors up to date.
+  void set_mirrored(bool mirrored);
+
   // Where the event's dish and restaurant stand in `level(l).dishes` and `.contexts`.
-  std::size_t dish_place(unsigned level, const Tag* at) const;
-  std::size_t context_place(unsigned level, const Tag* at) const;
+  std::size_t dish_place(unsigned l, const Tag* at) const { return context_place(l, at) * stride_ + *at; }
+  std::size_t context_place(unsigned l, const Tag* at) const {
+    std::size_t code = 0;
+    for (unsigned i = l; i > 0; --i) code = code * num_symbols_ + at[-static_cast<std::ptrdiff_t>(i)];
+    return code;
+  }
 
   PitmanYor& process(unsigned level) { return levels_[level].process; }
   void set_process(unsigned level, double discount, double strength);
@@ -63,24 +75,33 @@ class TagTransitions {
   void restore(unsigned level, std::span<const Seats> counts);
   void check() const;  // the tables of a level are the customers of the next
 
-  // For sums over contexts: rows of seen, over the tag at `distance`, and the context's share and rest.
+  struct Context {
+    Seats seats;
+    float share = 0.0f, rest = 0.0f;
+  };
+  struct Mirror {  // x is the tag `distance` places before the symbol
+    std::vector<float> seen, share, rest;
+    std::vector<std::size_t> gram_factors, context_factors;  // of the digits, in a place
+  };
   struct Level {
     PitmanYor process;
-    std::vector<Seats> dishes, contexts;                     // in the layouts of distance 0 and 1
-    std::vector<std::vector<float>> seen;                    // by distance 0 .. l
-    std::vector<std::vector<float>> share, rest;             // by distance 1 .. l; one scalar at level 0
-    std::vector<std::vector<std::size_t>> gram_place, context_place;  // [distance][digit]: factor of the digit
+    std::vector<Seats> dishes;      // [code * stride + symbol]
+    std::vector<float> seen;        // likewise
+    std::vector<Context> contexts;  // [code]
+    std::vector<Mirror> mirrors;    // by distance; the first is empty
   };
   const Level& level(unsigned l) const { return levels_[l]; }
   std::size_t num_symbols() const { return num_symbols_; }
 
  private:
-  void change(Level& level, unsigned l, const Tag* at, int customers, int tables);
-  void write(Level& level, unsigned l, const Tag* at);
-  double level_values(const Tag* at, double* p, double* joined) const;
+  void change(unsigned l, std::size_t context, const Tag* at, int customers, int tables);
+  void write_mirrors(unsigned l, const Tag* at);
+  double level_values(const Tag* at, std::size_t* places, double* p, double* joined) const;
 
   std::size_t num_symbols_, stride_;
-  std::vector<Level> levels_;  // by length of the context
+  std::vector<std::size_t> powers_;  // M^l
+  std::vector<Level> levels_;        // by length of the context
+  bool mirrored_ = true;
 };
 
 }  // namespace hiddenite

@@ -402,10 +402,12 @@ void sweep_types(TaggingState& state, const SamplerOptions& options, Random& ran
 
 void sweep_one_tag(TaggingState& state, const SamplerOptions& options, Random& random, SweepStatistics& statistics) {
   TypeMove move(state, options, random, statistics);
+  state.transitions.set_mirrored(false);
   for (std::uint32_t word = 0; word < state.num_types(); ++word) {
     const Tag present = state.tag(state.tokens_of(word)[0]);
     move.move_one_tag(word, move.draw_candidates(present, state.num_tags()));
   }
+  state.transitions.set_mirrored(true);
 }
 
 void sweep_classes(TaggingState& state, const SamplerOptions& options, Random& random, SweepStatistics& statistics) {
@@ -418,6 +420,7 @@ void sweep_classes(TaggingState& state, const SamplerOptions& options, Random& r
 
 void sweep_lexicon(TaggingState& state, const SamplerOptions& options, Random& random, SweepStatistics& statistics) {
   TypeMove move(state, options, random, statistics);
+  state.transitions.set_mirrored(false);  // classes are small: their tags are scored one by one
   for (std::uint32_t word = 0; word < state.num_types(); ++word) {
     const auto tokens = state.tokens_of(word);
     if (options.chunk == 0 || tokens.size() <= options.chunk) {
@@ -432,6 +435,7 @@ void sweep_lexicon(TaggingState& state, const SamplerOptions& options, Random& r
     move.move_unused_tags(word);
     if (state.heads()) move.move_head(word);
   }
+  state.transitions.set_mirrored(true);
 }
 
 }  // namespace hiddenite
