@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from hiddenite._core import InductionChain, InductionOptions
-from tests.induce_oracle import Exact, Model, State, draw_parameters, given, prior_nodes, simulate
+from tests.induce_oracle import Exact, Model, State, given, prior_nodes
+from tests.induce_simulation import draw_parameters, simulate
 
 NUM_BATCHES = 50
 RARE = 0.005  # states less probable than this are not looked at one by one

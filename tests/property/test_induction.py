@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import hiddenite
 from hiddenite import FormatError, HiddeniteError, InduceOptions, Induction, ModelError
 from hiddenite.induce import diagnostics
-from hiddenite.induce.induction import chain_counts
+from hiddenite.induce.export import chain_counts
 from hiddenite.induce.options import MODELS, SAMPLERS, VARIANTS
 from tests.induce_oracle import Exact, Model, restaurant
 
@@ -72,7 +72,7 @@ def log_joint(run: Induction) -> float:
         if counts.lexicon != "none":
             assert counts.classes is not None
             words = np.bincount(counts.classes[1], minlength=num_tags).astype(float)
-        total -= float((np.log(words)[e.tag] * e.tables).sum())
+        total -= float((np.log(words[e.tag]) * e.tables).sum())
     return total
 
 
@@ -117,8 +117,8 @@ def lexicon_part(run: Induction) -> float:
     of_word = np.diff(counts.classes[0])
     if counts.lexicon == "singletons":
         single, others = int((of_word == 1).sum()), int((of_word > 1).sum())
-        total += math.lgamma(single + 1) + math.lgamma(others + 1) - math.lgamma(single + others + 2)
-        total -= single * math.log(k)
+        total += single * math.log(oracle.class_base(1))
+        total += others * math.log1p(-k * oracle.class_base(1)) if others else 0.0
     if counts.lexicon == "heads":
         total -= float(np.log(of_word).sum())
     return total

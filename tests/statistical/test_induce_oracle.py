@@ -8,7 +8,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from tests.induce_oracle import Exact, Model, given, prior_nodes, restaurant, seatings, simulate
+from tests.induce_oracle import Exact, Model, given, prior_nodes, restaurant, seatings
+from tests.induce_simulation import simulate
 from tests.statistics import FALSE_ALARM, chi_square_p_value
 
 NUM_TEXTS = 400

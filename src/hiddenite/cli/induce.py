@@ -100,6 +100,9 @@ def run_command(
     variant: Annotated[str, typer.Option("--variant", help=f"lex: one of {', '.join(VARIANTS)}.")] = VARIANTS[
         0
     ],
+    geometric: Annotated[
+        float, typer.Option("--geometric", help="lex: how probable a class of one tag is beforehand.")
+    ] = 0.9,
     spelling: Annotated[str, typer.Option("--spelling", help=f"+lm: {' or '.join(SPELLINGS)}.")] = SPELLINGS[
         0
     ],
@@ -155,6 +158,7 @@ def run_command(
             start_iterations=start_iterations,
             variant=variant,
             spelling=spelling,
+            geometric=geometric,
             seed=secrets.randbits(32) if seed is None else seed,
         )
     except HiddeniteError as error:

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from hiddenite.archive import Archive, read_archive, write_archive
 from hiddenite.errors import FormatError
-from hiddenite.induce.induction import CHECKPOINT_FILE, ClassTally, Induction, Sweeps
+from hiddenite.induce.induction import CHECKPOINT_FILE, Induction, Sweeps
+from hiddenite.induce.lexicon import ClassTally
 from hiddenite.induce.options import InduceOptions
 from hiddenite.induce.text import Text
 

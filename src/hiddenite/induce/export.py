@@ -27,8 +27,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import read_arpa
+from hiddenite._core import InductionChain, read_arpa
 from hiddenite.corpus import chunk_source
+from hiddenite.induce.options import InduceOptions
 from hiddenite.ngram import NgramModel
 from hiddenite.tag.emissions import EmissionTable, SpellingTable
 from hiddenite.tag.tagger import Tagger, TaggerModel, TaggerOptions
@@ -71,6 +72,24 @@ class ChainCounts:
     spelling: tuple[SpellingCounts, SpellingCounts] | None  # lower and upper level
     classes: tuple[Ints, Ints] | None  # begin, tag: those each word may have; None: all
     lexicon: str = "none"  # or published, singletons, heads
+
+
+def chain_counts(chain: InductionChain, options: InduceOptions) -> ChainCounts:
+    """Read what a chain counts."""
+    spelling = None
+    if options.has_spelling:
+        lower, upper = (SpellingCounts(*chain.spelling_counts(level)) for level in (0, 1))
+        spelling = (lower, upper)
+    lexicon = options.variant if options.family == "lex" else "none"
+    return ChainCounts(
+        options.tags,
+        dict(chain.hyperparameters()),
+        [chain.transition_counts(level) for level in range(options.order)],
+        EmissionCounts(*chain.emission_counts()),
+        spelling,
+        chain.classes() if options.family != "pyp" else None,
+        lexicon,
+    )
 
 
 def make_tagger(

@@ -14,11 +14,9 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
-import dataclasses
 import itertools
 import os
 import time
-from collections import Counter
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,14 +29,14 @@ from hiddenite._core import InductionChain, InductionOptions, SweepRecord
 from hiddenite.corpus import Sentence
 from hiddenite.errors import FormatError, ModelError
 from hiddenite.induce.diagnostics import Diagnostics, effective_sample_size, r_hat
-from hiddenite.induce.export import ChainCounts, EmissionCounts, SpellingCounts, make_tagger
+from hiddenite.induce.export import ChainCounts, chain_counts, make_tagger
+from hiddenite.induce.lexicon import AmbiguityClass, ClassTally
 from hiddenite.induce.options import InduceOptions
 from hiddenite.induce.text import Text
 from hiddenite.tag.tagger import Tagger
 
 CHECKPOINT_FILE = "run.induction"  # in the checkpoint's folder
 CHECKPOINT_SECONDS = 60.0  # between two writings of the checkpoint
-NUM_EXAMPLES = 12  # words of an ambiguity class
 Parameters = dict[str, tuple[float, float]]
 Stage = Literal["start", "main"]
 
@@ -57,21 +55,6 @@ class Sweep:
     accepted: float  # share of proposals
     effective_size: float  # particles: mean effective sample size of a block
     seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class AmbiguityClass:
-    """Tags that words may have, with its share of the lexicon."""
-
-    tags: tuple[str, ...]
-    types: float  # words that have it, mean over the kept samples
-    tokens: float  # their tokens, mean over the kept samples
-    share: float  # types of all types: its posterior mass
-    words: tuple[str, ...]  # the most frequent ones, in the last sample
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object."""
-        return dataclasses.asdict(self) | {"tags": list(self.tags), "words": list(self.words)}
 
 
 def induce(
@@ -314,17 +297,10 @@ class Induction:
         samples, or of the present state if none is kept.
         """
         chain, tally = self._chains[self.best_chain], self._class_tallies[self.best_chain]
-        counts = self._word_counts
-        now = ClassTally()
-        now.add(*chain.classes(), counts)
-        shown = tally if tally.samples and self.stage == "main" else now
-        examples = _examples(chain.classes(), counts, self.text.words)
-        rows = []
-        for tags, (types, tokens) in shown.means().items():
-            names = tuple(self.names[t] for t in tags)
-            share = types / len(self.text.words)
-            rows.append(AmbiguityClass(names, types, tokens, share, examples.get(tags, ())))
-        return sorted(rows, key=lambda row: (-row.types, -row.tokens, row.tags))
+        if tally.samples == 0 or self.stage == "start":
+            tally = ClassTally()
+            tally.add(*chain.classes(), self._word_counts)
+        return tally.lexicon(chain.classes(), self._word_counts, self.text.words, self.names)
 
     def classes_of_words(self) -> dict[str, tuple[str, ...]]:
         """Return each word's ambiguity class in the best chain's present state."""
@@ -408,80 +384,3 @@ class Sweeps:
     effective_size: NDArray[np.float64]
     seconds: float
     parameters: list[Parameters]
-
-
-class ClassTally:
-    """How many words and tokens had each ambiguity class, summed over samples."""
-
-    def __init__(self) -> None:
-        self.samples = 0
-        self.types: Counter[tuple[int, ...]] = Counter()
-        self.tokens: Counter[tuple[int, ...]] = Counter()
-
-    def add(self, begin: NDArray[np.int64], tag: NDArray[np.int32], word_counts: NDArray[np.int64]) -> None:
-        """Add a sample: word i has the class ``tag[begin[i]:begin[i + 1]]``."""
-        first, kind = _distinct_classes(begin, tag)
-        types = np.bincount(kind, minlength=len(first)).tolist()
-        tokens = np.bincount(kind, word_counts, len(first)).tolist()
-        for word, num_types, num_tokens in zip(first.tolist(), types, tokens, strict=True):
-            key = _class_of(begin, tag, word)
-            self.types[key] += num_types
-            self.tokens[key] += int(num_tokens)
-        self.samples += 1
-
-    def means(self) -> dict[tuple[int, ...], tuple[float, float]]:
-        """Return mean types and tokens by class."""
-        n = self.samples
-        return {key: (self.types[key] / n, self.tokens[key] / n) for key in self.types}
-
-
-def _distinct_classes(
-    begin: NDArray[np.int64], tag: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return one word of each class that occurs, and the number of each word's class among them.
-
-    Sets are told apart by the sum of a 64-bit number per tag; two sums meet by chance once in 10^13 lexicons.
-    """
-    random = np.random.default_rng(1)
-    numbers = random.integers(2**64, size=int(tag.max(initial=0)) + 1, dtype=np.uint64)
-    sums = np.concatenate([[np.uint64(0)], np.cumsum(numbers[tag], dtype=np.uint64)])
-    keys = sums[begin[1:]] - sums[begin[:-1]]
-    _, first, kind = np.unique(keys, return_index=True, return_inverse=True)
-    return first, kind.reshape(-1)
-
-
-def _class_of(begin: NDArray[np.int64], tag: NDArray[np.int32], word: int) -> tuple[int, ...]:
-    return tuple(sorted(tag[begin[word] : begin[word + 1]].tolist()))
-
-
-def _examples(
-    classes: tuple[NDArray[np.int64], NDArray[np.int32]], counts: NDArray[np.int64], words: Sequence[str]
-) -> dict[tuple[int, ...], tuple[str, ...]]:
-    """Return the most frequent words of each class."""
-    begin, tag = classes
-    first, kind = _distinct_classes(begin, tag)
-    order = np.lexsort((-counts, kind))
-    bounds = np.searchsorted(kind[order], np.arange(len(first) + 1))
-    result = {}
-    for k, word in enumerate(first.tolist()):
-        members = order[bounds[k] : bounds[k + 1]][:NUM_EXAMPLES]
-        result[_class_of(begin, tag, word)] = tuple(words[i] for i in members.tolist())
-    return result
-
-
-def chain_counts(chain: InductionChain, options: InduceOptions) -> ChainCounts:
-    """Read what a chain counts."""
-    spelling = None
-    if options.has_spelling:
-        lower, upper = (SpellingCounts(*chain.spelling_counts(level)) for level in (0, 1))
-        spelling = (lower, upper)
-    lexicon = options.variant if options.family == "lex" else "none"
-    return ChainCounts(
-        options.tags,
-        dict(chain.hyperparameters()),
-        [chain.transition_counts(level) for level in range(options.order)],
-        EmissionCounts(*chain.emission_counts()),
-        spelling,
-        chain.classes() if options.family != "pyp" else None,
-        lexicon,
-    )

@@ -54,7 +54,7 @@ class InduceOptions:
     variant: str = ""  # lex: published, singletons or heads
     spelling: str = "hierarchical"  # +lm: hierarchical or dirichlet
     sample_hyperparameters: bool = True
-    geometric: float = 0.5  # lex: of the size of a class
+    geometric: float = 0.9  # lex: of the size of a class
     seed: int = 1
 
     def __post_init__(self) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from hiddenite.errors import ModelError
-from hiddenite.induce.induction import AmbiguityClass, Induction
+from hiddenite.induce.induction import Induction
+from hiddenite.induce.lexicon import AmbiguityClass
 
 Named = tuple[str, Induction]
 
