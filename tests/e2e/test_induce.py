@@ -1,6 +1,7 @@
 """hiddenite induce: run, score, plot, the demonstration, and what is refused."""
 
 import contextlib
+import io
 import json
 import os
 import pty
@@ -10,7 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from hiddenite.cli.demo_induce import demo_induce
 from tests.e2e.command import names, run, start, succeed
 
 TEXT = """the dog barks
@@ -240,3 +243,12 @@ def test_examples_of_the_help_run(place: Path) -> None:
     for name in ("run1", "run2"):
         succeed(place, *QUICK, "--checkpoint", name, "--output", "t")
     succeed(place, "induce", "plot", "run1", "run2", "--kind", "table")
+
+
+def test_the_demonstration_shows_classes() -> None:
+    """In this process and on a few sentences: the text is the only thing that the command adds."""
+    console = Console(file=io.StringIO(), width=100, record=True)
+    demo_induce(console, "a few sentences", ["the dog barks .", "a cat sleeps .", "the cat sees a dog ."] * 4)
+    shown = console.export_text()
+    assert "parts of speech in 56 words of a few sentences" in shown
+    assert {"dog", "cat", "barks", "."} <= set(shown.split())
