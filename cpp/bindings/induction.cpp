@@ -59,7 +59,8 @@ void bind_options(nb::module_& m) {
                  .tags = tags, .order = order, .one_tag = one_tag, .lexicon = choice<LexiconKind>(LEXICONS, lexicon),
                  .spelling = choice<SpellingKind>(SPELLINGS, spelling),
                  .sampler = choice<InductionSampler>(SAMPLERS, sampler),
-                 .moves = {particles, chunk, singleton_tags, choice<Fault>(FAULTS, fault)},
+                 .moves = {.particles = particles, .chunk = chunk, .singleton_tags = singleton_tags,
+                           .fault = choice<Fault>(FAULTS, fault)},
                  .local_every = local_every, .sample_parameters = sample_hyperparameters,
                  .strength_prior = {strength_shape, strength_scale}, .geometric = geometric};
            },

@@ -40,7 +40,8 @@ enum class Fault {
 struct SamplerOptions {
   unsigned particles = 10;
   unsigned chunk = 64;            // tokens of a type that move together; 0: all
-  unsigned singleton_tags = 8;    // lexicon: so many other tags are tried for a class of one
+  unsigned singleton_tags = 8;    // lexicon: so many other tags are tried for a class of one, or as many
+  unsigned singleton_tokens = 1024;  // as have no more tokens than this together
   Fault fault = Fault::NONE;
 };
 

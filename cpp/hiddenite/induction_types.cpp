@@ -430,7 +430,10 @@ void sweep_lexicon(TaggingState& state, const SamplerOptions& options, Random& r
                  [&](std::span<const std::uint32_t> part) { move.move_tokens(word, part); });
     }
     if (state.lexicon->of(word).size() == 1 && options.singleton_tags > 0) {
-      move.move_one_tag(word, move.draw_candidates(state.tag(tokens[0]), options.singleton_tags));
+      // Rare types try all tags, which costs little and is where most types are; frequent ones a few a sweep.
+      const auto affordable = static_cast<unsigned>(options.singleton_tokens / tokens.size());
+      const unsigned others = std::max(options.singleton_tags, affordable);
+      move.move_one_tag(word, move.draw_candidates(state.tag(tokens[0]), others));
     }
     move.move_unused_tags(word);
     if (state.heads()) move.move_head(word);
