@@ -81,22 +81,29 @@ def run_rows(
     title: str,
     description: str | None,
     rows: Mapping[str, Callable[[Size], Row]],
-    size: Callable[[str, bool], Size],
+    size: Callable[..., Size],
+    options: Mapping[str, int] | None = None,
 ) -> None:
-    """Run the rows that the command line names; ``size`` says how much, by row and whether to be quick."""
+    """Run the rows that the command line names; ``size`` says how much, by row and whether to be quick.
+
+    ``options`` are further numbers of the command line with their defaults, given to ``size`` by name.
+    """
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("rows", nargs="*", metavar="ROW")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--write", action="store_true")
+    for option, default in (options or {}).items():
+        parser.add_argument(f"--{option}", type=int, default=default)
     arguments = parser.parse_args()
+    chosen = {option: getattr(arguments, option) for option in options or {}}
     for name in arguments.rows:
         if name not in rows:
             parser.error(f"no row {name}, expected {', '.join(rows)}")
     print(machine())
     for name in arguments.rows or rows:
-        row = rows[name](size(name, arguments.quick))
+        row = rows[name](size(name, arguments.quick, **chosen))
         print(f"\n{name}. {row.what}\n   bar: {row.bar}")
         print(f"   measured: {row.measured}: {row.verdict}\n\n{row.details}", flush=True)
         if arguments.write:

@@ -73,6 +73,16 @@ void bind_guessers(nb::module_& m) {
       .def_prop_ro("features", &LogLinearGuesser::features)
       .def_prop_ro("weights", [](const LogLinearGuesser& self) { return to_array(self.weights()); },
                    nb::rv_policy::automatic);
+  nb::class_<SpellingGuesser, Guesser>(m, "SpellingGuesser", "ln p(word | tag) by each tag's character bigrams.")
+      .def("__init__", [](SpellingGuesser* self, std::vector<std::string> characters, const Input<double>& start,
+                          const Input<double>& lower, const Input<double>& back_off, const Input<std::uint32_t>& before,
+                          const Input<std::uint32_t>& after, const Input<double>& excess) {
+        if (before.size() != after.size()) throw nb::value_error("the pairs' characters differ in number");
+        SpellingTables tables{std::move(characters), to_vector(start), to_vector(lower), to_vector(back_off), {},
+                              to_vector(excess)};
+        for (std::size_t i = 0; i < before.size(); ++i) tables.pairs.emplace_back(before.data()[i], after.data()[i]);
+        new (self) SpellingGuesser(std::move(tables));
+      }, "characters"_a, "start"_a, "lower"_a, "back_off"_a, "before"_a, "after"_a, "excess"_a);
 }
 
 using SymbolRow = std::tuple<std::uint32_t, std::string, WordId, double>;
@@ -86,12 +96,21 @@ void bind_tag_channel(nb::module_& m) {
                           const Input<std::uint64_t>& begin, const Input<std::uint32_t>& tags,
                           const Input<std::uint32_t>& counts, const std::vector<SymbolRow>& symbols,
                           const Guesser& guesser, double guess_weight, double floor, bool seen_tags_only) {
-        TagLexicon lexicon{std::move(words), to_vector(begin), to_vector(tags), to_vector(counts), {}};
+        WordTagCounts lexicon{std::move(words), to_vector(begin), to_vector(tags), to_vector(counts), {}};
         for (const auto& [tag, word, id, log_prior] : symbols) lexicon.symbols.push_back({tag, word, id, log_prior});
         const nb::gil_scoped_release release;
         new (self) TagChannel(table, lexicon, guesser, {guess_weight, floor, seen_tags_only});
       }, "table"_a, "words"_a, "begin"_a, "tags"_a, "counts"_a, "symbols"_a, "guesser"_a, "guess_weight"_a,
            "floor"_a, "seen_tags_only"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 8>())
+      .def("__init__", [](TagChannel* self, const NgramTable& table, std::vector<std::string> words,
+                          const Input<std::uint64_t>& begin, const Input<std::uint32_t>& tags,
+                          const Input<double>& log_probs, const Input<WordId>& symbols, const Guesser& guesser) {
+        const WordEmissions emissions{std::move(words), to_vector(begin), to_vector(tags), to_vector(log_probs),
+                                     to_vector(symbols)};
+        const nb::gil_scoped_release release;
+        new (self) TagChannel(table, emissions, guesser);
+      }, "table"_a, "words"_a, "begin"_a, "tags"_a, "log_probs"_a, "symbols"_a, "guesser"_a,
+           nb::keep_alive<1, 2>(), nb::keep_alive<1, 8>())
       .def("knows", &TagChannel::knows, "word"_a)
       .def("known_words", [](const TagChannel& self, nb::bytes text) {
         return to_array(self.known_words({text.c_str(), text.size()}));

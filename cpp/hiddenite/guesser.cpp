@@ -180,4 +180,71 @@ LogLinearGuesser LogLinearGuesser::train(std::size_t num_tags, const std::vector
   return result;
 }
 
+// --------------------------------------------------------------- spelling
+
+namespace {
+
+std::uint64_t pair_key(std::uint32_t before, std::uint32_t after) {
+  return static_cast<std::uint64_t>(before) << 32 | after;
+}
+
+void check_probs(const std::vector<double>& values, const std::string& what) {
+  for (const double x : values) {
+    if (!(x >= 0.0) || !std::isfinite(x)) throw ModelError(what + " holds a number that is no probability");
+  }
+}
+
+}  // namespace
+
+SpellingGuesser::SpellingGuesser(SpellingTables tables) : Guesser(tables.start.size()), tables_(std::move(tables)) {
+  check();
+  for (const std::string& character : tables_.characters) {
+    std::string_view rest = character;
+    const char32_t c = rest.empty() ? U'\0' : next_character(rest);
+    if (c == U'\0' || !rest.empty()) throw ModelError("the table of characters lists '" + character + "'");
+    const auto number = static_cast<std::uint32_t>(number_of_.size());
+    if (!number_of_.emplace(c, number).second) throw ModelError("found the character '" + character + "' twice");
+  }
+  for (std::size_t i = 0; i < tables_.pairs.size(); ++i) {
+    const auto [before, after] = tables_.pairs[i];
+    if (std::max(before, after) > number_of_.size()) throw ModelError("a pair of characters is out of range");
+    if (!row_of_.emplace(pair_key(before, after), i).second) throw ModelError("a pair of characters is given twice");
+  }
+}
+
+void SpellingGuesser::check() const {
+  const std::size_t rows = tables_.characters.size() + 2;
+  if (num_tags_ == 0) throw ModelError("the spelling tables are of no tag");
+  check_size(tables_.lower.size(), rows * num_tags_, "the table of characters");
+  check_size(tables_.back_off.size(), rows * num_tags_, "the table of back-off weights");
+  check_size(tables_.excess.size(), tables_.pairs.size() * num_tags_, "the table of pairs of characters");
+  check_probs(tables_.start, "the table of unseen words");
+  check_probs(tables_.lower, "the table of characters");
+  check_probs(tables_.back_off, "the table of back-off weights");
+  check_probs(tables_.excess, "the table of pairs of characters");
+}
+
+void SpellingGuesser::step(std::uint32_t before, std::uint32_t after, std::span<double> log_probs) const {
+  const double* back_off = tables_.back_off.data() + before * num_tags_;
+  const double* lower = tables_.lower.data() + after * num_tags_;
+  const auto row = row_of_.find(pair_key(before, after));
+  const double* excess = row == row_of_.end() ? nullptr : tables_.excess.data() + row->second * num_tags_;
+  for (std::size_t t = 0; t < num_tags_; ++t) {
+    log_probs[t] += std::log((excess == nullptr ? 0.0 : excess[t]) + back_off[t] * lower[t]);
+  }
+}
+
+void SpellingGuesser::guess(std::string_view word, bool, std::span<double> log_probs) const {
+  for (std::size_t t = 0; t < num_tags_; ++t) log_probs[t] = std::log(tables_.start[t]);
+  const auto end = static_cast<std::uint32_t>(tables_.characters.size());  // BEGIN too
+  std::uint32_t before = end;
+  for (std::string_view rest = word; !rest.empty();) {
+    const auto found = number_of_.find(next_character(rest));
+    const std::uint32_t after = found == number_of_.end() ? end + 1 : found->second;
+    step(before, after, log_probs);
+    before = after;
+  }
+  step(before, end, log_probs);
+}
+
 }  // namespace hiddenite

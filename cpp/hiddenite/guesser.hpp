@@ -1,6 +1,6 @@
 // Which tag a word that was never seen may have: ln p(tag | what it looks like).
 //
-// Two models, and the second is the better one:
+// Three models; of those that are trained on tagged text the second is the better one:
 //
 //   SuffixGuesser     TnT's (Brants 2000, section 2.3): the distribution of the
 //                     longest listed ending, interpolated down to no ending at
@@ -10,13 +10,18 @@
 //                     word_features.hpp. Trained on the rare words of a text by
 //                     stochastic gradients with steps per weight (AdaGrad), an
 //                     epoch costing features x tags per word.
+//   SpellingGuesser   ln p(word | tag), not p(tag | word): each tag spells words
+//                     by character bigrams of its own, of an induced tagger. A
+//                     channel that takes it adds neither p(word) nor 1 / p(tag).
 //
-// Both are immutable once made and shared by threads.
+// All are immutable once made and shared by threads.
 #pragma once
 
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "vocabulary.hpp"
@@ -85,6 +90,37 @@ class LogLinearGuesser final : public Guesser {
   explicit LogLinearGuesser(std::size_t num_tags) : Guesser(num_tags) {}
   Vocabulary features_;         // id - NUM_SPECIAL_WORDS is the row
   std::vector<float> weights_;  // [row][tag]
+};
+
+// How tags spell. With A characters; all tables have a column per tag t:
+//
+//   p(word | t) = start[t]  prod over i of p_t(c_i | c_(i-1))  p_t(END | c_n),   c_0 = BEGIN
+//   p_t(c' | c) = excess[c, c'][t] + back_off[c][t] * lower[c'][t]
+//
+// The back-off form of a Pitman-Yor bigram model: `excess` is listed for the
+// pairs that were seen. Rows of `lower`: the characters, END, any other one. Rows
+// of `back_off`: the characters, BEGIN, any other one.
+struct SpellingTables {
+  std::vector<std::string> characters;                        // UTF-8, one each
+  std::vector<double> start;                                  // [tag]
+  std::vector<double> lower, back_off;                        // [A + 2][tag]
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;  // before (A: BEGIN), after (A: END)
+  std::vector<double> excess;                                 // [pair][tag]
+};
+
+class SpellingGuesser final : public Guesser {
+ public:
+  // Throws ModelError for sizes, numbers or characters that do not fit.
+  explicit SpellingGuesser(SpellingTables tables);
+  void guess(std::string_view word, bool is_first, std::span<double> log_probs) const override;
+
+ private:
+  void check() const;
+  void step(std::uint32_t before, std::uint32_t after, std::span<double> log_probs) const;
+
+  SpellingTables tables_;
+  std::unordered_map<char32_t, std::uint32_t> number_of_;
+  std::unordered_map<std::uint64_t, std::size_t> row_of_;  // before << 32 | after
 };
 
 }  // namespace hiddenite

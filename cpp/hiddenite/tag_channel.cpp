@@ -20,7 +20,7 @@ bool begins_upper(std::string_view word) { return is_upper(next_character(word))
 
 }  // namespace
 
-TagChannel::TagChannel(const NgramTable& table, const TagLexicon& lexicon, const Guesser& guesser,
+TagChannel::TagChannel(const NgramTable& table, const WordTagCounts& lexicon, const Guesser& guesser,
                        const TagChannelOptions& options)
     : guesser_(guesser), options_(options), log_floor_(std::log(options.floor)), num_tags_(guesser.num_tags()) {
   check(table, lexicon);
@@ -33,7 +33,45 @@ TagChannel::TagChannel(const NgramTable& table, const TagLexicon& lexicon, const
   for (std::size_t i = 0; i < lexicon.words.size(); ++i) add_word(lexicon, i, scratch);
 }
 
-void TagChannel::check(const NgramTable& table, const TagLexicon& lexicon) const {
+TagChannel::TagChannel(const NgramTable& table, const WordEmissions& emissions, const Guesser& guesser)
+    : guesser_(guesser), log_floor_(LOG_ZERO), log_tokens_(0.0), num_tags_(guesser.num_tags()) {
+  check(table, emissions);
+  std::vector<TagSymbol> symbols;
+  for (std::uint32_t t = 0; t < num_tags_; ++t) symbols.push_back({t, "", emissions.symbols[t], 0.0});
+  add_symbols(symbols);
+  Scratch scratch;
+  for (std::size_t i = 0; i < emissions.words.size(); ++i) {
+    scratch.log_probs.assign(num_tags_, LOG_ZERO);
+    for (std::uint64_t k = emissions.begin[i]; k < emissions.begin[i + 1]; ++k) {
+      scratch.log_probs[emissions.tags[k]] = emissions.log_probs[k];
+    }
+    const WordId id = add_name(emissions.words[i]);
+    row_[id] = first_row_[id] = add_row(emissions.words[i], 0.0, scratch);
+  }
+}
+
+void TagChannel::check(const NgramTable& table, const WordEmissions& emissions) const {
+  if (emissions.begin.size() != emissions.words.size() + 1 || emissions.begin.front() != 0 ||
+      emissions.begin.back() != emissions.tags.size() || emissions.log_probs.size() != emissions.tags.size() ||
+      !std::is_sorted(emissions.begin.begin(), emissions.begin.end())) {
+    misfit("sizes of the emissions");
+  }
+  if (emissions.symbols.size() != num_tags_) misfit("the number of tags");
+  for (const WordId id : emissions.symbols) {
+    if (id < NUM_SPECIAL_WORDS || id >= table.vocabulary.size()) misfit("a tag has no transitions");
+  }
+  for (std::size_t k = 0; k < emissions.tags.size(); ++k) {
+    if (emissions.tags[k] >= num_tags_) misfit("a word's tag is out of range");
+    if (!std::isfinite(emissions.log_probs[k])) misfit("a word's probability is no number");
+  }
+  for (std::size_t i = 0; i < emissions.words.size(); ++i) {
+    const std::string& word = emissions.words[i];
+    if (word.empty() || find_invalid_utf8(word) != std::string::npos) misfit("a word is not UTF-8 text");
+    if (emissions.begin[i] == emissions.begin[i + 1]) misfit("'" + word + "' has no tag");
+  }
+}
+
+void TagChannel::check(const NgramTable& table, const WordTagCounts& lexicon) const {
   if (!(options_.guess_weight >= 0.0) || !std::isfinite(options_.guess_weight)) {
     throw ModelError("the weight of a guess is " + std::to_string(options_.guess_weight) + ", expected 0 or more");
   }
@@ -120,17 +158,22 @@ TagChannel::Row TagChannel::add_row(std::string_view word, double log_word, Scra
   return row;
 }
 
-void TagChannel::add_word(const TagLexicon& lexicon, std::size_t i, Scratch& scratch) {
-  const std::string& word = lexicon.words[i];
+WordId TagChannel::add_name(const std::string& word) {
   const WordId id = words_.add(word);
   is_seen_.resize(words_.size(), 0);
   row_.resize(words_.size());
   first_row_.resize(words_.size());
   if (is_seen_[id]) misfit("'" + word + "' is listed twice");
+  is_seen_[id] = 1;
+  return id;
+}
+
+void TagChannel::add_word(const WordTagCounts& lexicon, std::size_t i, Scratch& scratch) {
+  const std::string& word = lexicon.words[i];
+  const WordId id = add_name(word);
   double total = 0.0;
   for (std::uint64_t k = lexicon.begin[i]; k < lexicon.begin[i + 1]; ++k) total += lexicon.counts[k];
   if (total == 0.0) misfit("'" + word + "' has no tag");
-  is_seen_[id] = 1;
   const double m = options_.guess_weight;
   std::vector<double> seen(num_tags_, 0.0);
   for (std::uint64_t k = lexicon.begin[i]; k < lexicon.begin[i + 1]; ++k) seen[lexicon.tags[k]] += lexicon.counts[k];

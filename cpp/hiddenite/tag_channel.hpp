@@ -17,6 +17,10 @@
 // word has each tag as one symbol only, so paths of symbols and of tags are the
 // same thing, and p(t) above is that of the symbol.
 //
+// An induced tagger knows ln p(word | tag) itself: `WordEmissions` lists it for
+// the words that were seen, the guesser gives it for the others, and nothing of
+// the above is applied.
+//
 // The slots of all seen words are computed once; reading copies them.
 #pragma once
 
@@ -39,12 +43,20 @@ struct TagSymbol {
   double log_prior;   // ln p(symbol)
 };
 
-struct TagLexicon {
+struct WordTagCounts {
   std::vector<std::string> words;
   std::vector<std::uint64_t> begin;  // word i has the tags begin[i] .. begin[i + 1]
   std::vector<std::uint32_t> tags;
   std::vector<std::uint32_t> counts;
   std::vector<TagSymbol> symbols;
+};
+
+struct WordEmissions {
+  std::vector<std::string> words;
+  std::vector<std::uint64_t> begin;  // word i has the tags begin[i] .. begin[i + 1], at least one
+  std::vector<std::uint32_t> tags;
+  std::vector<double> log_probs;     // ln p(word | tag)
+  std::vector<WordId> symbols;       // [tag]: in the transition model
 };
 
 struct TagChannelOptions {
@@ -56,8 +68,9 @@ struct TagChannelOptions {
 class TagChannel final : public Channel {
  public:
   // The guesser stays the caller's. Throws ModelError for what does not fit together.
-  TagChannel(const NgramTable& table, const TagLexicon& lexicon, const Guesser& guesser,
+  TagChannel(const NgramTable& table, const WordTagCounts& lexicon, const Guesser& guesser,
              const TagChannelOptions& options);
+  TagChannel(const NgramTable& table, const WordEmissions& emissions, const Guesser& guesser);
 
   // The slots of a sentence that is cut into words already: UTF-8, none empty.
   Reading read_words(std::span<const std::string_view> words) const;
@@ -78,9 +91,11 @@ class TagChannel final : public Channel {
   Reading read_text(std::string_view line) const override;
   void add_slot(std::string_view word, bool is_first, Scratch& scratch, Reading& reading) const;
   WordId find(std::string_view word) const;
-  void check(const NgramTable& table, const TagLexicon& lexicon) const;
+  void check(const NgramTable& table, const WordTagCounts& lexicon) const;
+  void check(const NgramTable& table, const WordEmissions& emissions) const;
   void add_symbols(const std::vector<TagSymbol>& symbols);
-  void add_word(const TagLexicon& lexicon, std::size_t i, Scratch& scratch);
+  WordId add_name(const std::string& word);
+  void add_word(const WordTagCounts& lexicon, std::size_t i, Scratch& scratch);
   Row add_row(std::string_view word, double log_word, Scratch& scratch);
   void fill_slot(std::string_view word, double log_word, Scratch& scratch) const;
   void guess(std::string_view word, bool is_first, Scratch& scratch) const;

@@ -15,6 +15,9 @@ from hiddenite.errors import HiddeniteError as HiddeniteError
 from hiddenite.errors import HiddeniteWarning as HiddeniteWarning
 from hiddenite.errors import ModelError as ModelError
 from hiddenite.errors import UnknownSymbolError as UnknownSymbolError
+from hiddenite.induce.induction import Induction as Induction
+from hiddenite.induce.induction import induce as induce
+from hiddenite.induce.options import InduceOptions as InduceOptions
 from hiddenite.inference import Budget as Budget
 from hiddenite.inference import Rejection as Rejection
 from hiddenite.inference import decode as decode

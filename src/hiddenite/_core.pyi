@@ -4,7 +4,7 @@ The C++ core of hiddenite. Use the package's own names; these may change.
 
 from collections.abc import Callable, Mapping, Sequence
 import enum
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -870,10 +870,19 @@ class LogLinearGuesser(Guesser):
     @property
     def weights(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
 
+class SpellingGuesser(Guesser):
+    """ln p(word | tag) by each tag's character bigrams."""
+
+    def __init__(self, characters: Sequence[str], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], back_off: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], before: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], after: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], excess: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
 class TagChannel(Channel):
     """From words to the tags that each may have."""
 
+    @overload
     def __init__(self, table: NgramTable, words: Sequence[str], begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tags: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], symbols: Sequence[tuple[int, str, int, float]], guesser: Guesser, guess_weight: float, floor: float, seen_tags_only: bool) -> None: ...
+
+    @overload
+    def __init__(self, table: NgramTable, words: Sequence[str], begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tags: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_probs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], symbols: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], guesser: Guesser) -> None: ...
 
     def knows(self, word: str) -> bool: ...
 

@@ -92,6 +92,16 @@ class Archive:
         """Return a file's content."""
         return self._archive.read(name)
 
+    def arrays(self, prefix: str) -> list[str]:
+        """Return the names of the arrays that begin so, without the prefix."""
+        names = (name.removesuffix(".npy") for name in self._archive.namelist() if name.endswith(".npy"))
+        return [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
+
+    def any_array(self, name: str) -> NDArray[Any]:
+        """Return an array of whatever type; its reader checks it."""
+        content = io.BytesIO(self._archive.read(f"{name}.npy"))
+        return np.ascontiguousarray(np.lib.format.read_array(content, allow_pickle=False))
+
     def matrix(self, name: str, kind: type[_Scalar], dimensions: int = 2) -> NDArray[_Scalar]:
         """Return an array of numbers; none is NaN."""
         array = np.lib.format.read_array(io.BytesIO(self._archive.read(f"{name}.npy")), allow_pickle=False)

@@ -54,7 +54,9 @@ def names(directory: Path) -> list[str]:
     return sorted(path.name for path in directory.iterdir())
 
 
-def start(directory: Path, arguments: Sequence[str | Path]) -> subprocess.Popen[bytes]:
+def start(
+    directory: Path, arguments: Sequence[str | Path], stderr: int = subprocess.PIPE
+) -> subprocess.Popen[bytes]:
     """Begin a command and leave its three streams to the test."""
     return subprocess.Popen(
         [HIDDENITE, *map(str, arguments)],
@@ -62,7 +64,7 @@ def start(directory: Path, arguments: Sequence[str | Path]) -> subprocess.Popen[
         env=environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=stderr,
         preexec_fn=_heed_interrupts,  # noqa: PLW1509  (no threads here)
     )
 

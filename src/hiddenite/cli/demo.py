@@ -16,6 +16,7 @@ from rich.text import Text
 
 from hiddenite.channel import Keypad
 from hiddenite.cli.demo_align import demo_align
+from hiddenite.cli.demo_induce import demo_induce
 from hiddenite.errors import HiddeniteWarning
 from hiddenite.inference import decode, kbest, sample
 from hiddenite.ngram import NgramModel
@@ -28,7 +29,7 @@ NOISE_SEED = 7
 SAMPLE_SEED = 1
 HELD_OUT = 997  # every so many sentences one is kept from training
 LENGTHS = range(6, 13)  # words in a message
-TASKS = ("decode", "align")
+TASKS = ("decode", "align", "induce")
 
 SMALL_TEXT = """
 the quick brown fox jumps over the lazy dog . the lazy dog sleeps under the old tree .
@@ -42,7 +43,7 @@ EPILOG = "Example: hiddenite demo decode '843 5673 47 69 74374373 0'"
 
 def demo(
     task: Annotated[
-        str, typer.Argument(metavar="[TASK]", help="decode, align, or key presses to decode.")
+        str, typer.Argument(metavar="[TASK]", help="decode, align, induce, or key presses to decode.")
     ] = "decode",
     keys: Annotated[
         str | None, typer.Argument(metavar="[KEYS]", help="Your own key presses, words separated by spaces.")
@@ -53,14 +54,15 @@ def demo(
 ) -> None:
     """Train a model, type noisy messages on a phone's keypad, and read them back with proof.
 
-    "align" aligns the words of the King James and the World English Bible instead.
+    "align" aligns the words of the King James and the World English Bible instead; "induce" finds the parts
+    of speech of the text.
 
     The text is the World English Bible (public domain; extra "demo"), or a few sentences where that is not
     installed.
     """
     if task not in TASKS:
         if keys is not None or not re.fullmatch(r"[0-9* ]+", task):
-            raise typer.BadParameter(f"found '{task}', expected {' or '.join(TASKS)}, or key presses")
+            raise typer.BadParameter(f"found '{task}', expected {', '.join(TASKS)} or key presses")
         keys = task
     if task != "align" and html is not None:
         raise typer.BadParameter("only align writes a page", param_hint="--html")
@@ -70,6 +72,9 @@ def demo(
         return
     begun = time.perf_counter()
     source, sentences = _sentences()
+    if task == "induce":
+        demo_induce(console, source, sentences)
+        return
     messages = [s for s in sentences[::HELD_OUT] if len(s.split()) in LENGTHS][:NUM_MESSAGES]
     training = [s for i, s in enumerate(sentences) if i % HELD_OUT] or sentences
     model = _train(training)

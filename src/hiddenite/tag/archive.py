@@ -9,6 +9,9 @@ guesser.txt         endings (with their class) or features, one a line
 guesser             their table: [ending, tag] ln p, or [feature, tag] weights
 ==================  =================================================================================
 
+A tagger that was induced has ``log_prob`` for ``count``, and for the guesser's table ``start``, ``lower``,
+``back_off``, ``before``, ``after`` and ``excess``, with its characters in guesser.txt.
+
 Loading checks the version and every size and range; what does not fit is a :class:`FormatError`.
 """
 
@@ -16,15 +19,17 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hiddenite._core import read_arpa, write_arpa
 from hiddenite.archive import Archive, read_archive, write_archive
 from hiddenite.corpus import chunk_source
 from hiddenite.ngram import NgramModel
-from hiddenite.tag.emissions import FeatureTable, Lexicon, SuffixTable
-from hiddenite.tag.tagger import TaggerModel, TaggerOptions
+from hiddenite.tag.emissions import EmissionTable, FeatureTable, Lexicon, SpellingTable, SuffixTable
+from hiddenite.tag.tagger import INDUCED, TaggerModel, TaggerOptions
 
 FORMAT = "hiddenite tagger"
 VERSION = 1
@@ -40,19 +45,35 @@ def write_model(model: TaggerModel, path: str | os.PathLike[str]) -> None:
         "tags": model.tags,
         "symbols": model.symbols,
     }
-    guesser = model.guesser
-    names = guesser.endings if isinstance(guesser, SuffixTable) else guesser.features
-    table = guesser.log_probs if isinstance(guesser, SuffixTable) else guesser.weights
+    names, guesser = _guesser_arrays(model.guesser)
     arpa: list[bytes] = []
     write_arpa(model.transitions._table, arpa.append, False)
-    lexicon = model.lexicon
     write_archive(
         path,
         header,
-        {"words": lexicon.words, "guesser": names},
-        {"begin": lexicon.begin, "tag": lexicon.tag, "count": lexicon.count, "guesser": table},
+        {"words": model.lexicon.words, "guesser": names},
+        _lexicon_arrays(model.lexicon) | guesser,
         {"transitions.arpa": b"".join(arpa)},
     )
+
+
+def _lexicon_arrays(lexicon: Lexicon | EmissionTable) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {"begin": lexicon.begin, "tag": lexicon.tag}
+    if isinstance(lexicon, EmissionTable):
+        return arrays | {"log_prob": lexicon.log_prob}
+    return arrays | {"count": lexicon.count}
+
+
+def _guesser_arrays(
+    guesser: SuffixTable | FeatureTable | SpellingTable,
+) -> tuple[tuple[str, ...], dict[str, NDArray[Any]]]:
+    match guesser:
+        case SuffixTable():
+            return guesser.endings, {"guesser": guesser.log_probs}
+        case FeatureTable():
+            return guesser.features, {"guesser": guesser.weights}
+    names = ("start", "lower", "back_off", "before", "after", "excess")
+    return guesser.characters, {name: getattr(guesser, name) for name in names}
 
 
 def read_model(path: str | os.PathLike[str]) -> TaggerModel:
@@ -68,6 +89,15 @@ def _read(archive: Archive, name: str) -> TaggerModel:
     if not tags or len(set(tags)) != len(tags) or any(count < 1 for _, count in symbols):
         raise ValueError("lists tags twice or without counts")
     table, _, _ = read_arpa(chunk_source(iter([archive.file("transitions.arpa")])), name, None)
+    if options.guesser == INDUCED:
+        return TaggerModel(
+            options,
+            tags,
+            NgramModel(table),
+            symbols,
+            _read_emissions(archive),
+            _read_spelling(archive, len(tags)),
+        )
     lexicon = Lexicon(
         tuple(archive.words("words")),
         archive.array("begin", np.uint64),
@@ -91,3 +121,31 @@ def _read_guesser(
     with np.errstate(divide="ignore"):
         prior = np.log(counts / counts.sum())
     return SuffixTable(names, table, prior, options.suffix_length, options.shapes)
+
+
+def _read_emissions(archive: Archive) -> EmissionTable:
+    return EmissionTable(
+        tuple(archive.words("words")),
+        archive.array("begin", np.uint64),
+        archive.array("tag", np.uint32),
+        archive.matrix("log_prob", np.float64, 1),
+    )
+
+
+def _read_spelling(archive: Archive, num_tags: int) -> SpellingTable:
+    characters = tuple(archive.words("guesser"))
+    before = archive.array("before", np.uint32)
+    rows = {"lower": len(characters) + 2, "back_off": len(characters) + 2, "excess": len(before)}
+    tables = {name: archive.matrix(name, np.float64) for name in rows}
+    for name, table in tables.items():
+        if table.shape != (rows[name], num_tags):
+            raise ValueError(f"{name}.npy is {table.shape}, expected {(rows[name], num_tags)}")
+    return SpellingTable(
+        characters,
+        archive.array("start", np.float64, num_tags),
+        tables["lower"],
+        tables["back_off"],
+        before,
+        archive.array("after", np.uint32, len(before)),
+        tables["excess"],
+    )

@@ -15,6 +15,10 @@ that were seen rarely, which resemble them most:
     Endings, beginnings, capitals, digits, hyphens and patterns together in one multinomial logistic
     regression; ``cpp/hiddenite/guesser.hpp``.
 
+``spelling``
+    Of induced taggers, which know p(word | tag) itself: each tag spells words by character bigrams of its
+    own. Nothing is trained here; :mod:`hiddenite.induce.export` makes the tables.
+
 How counts and guess make p(word | tag) is told in ``cpp/hiddenite/tag_channel.hpp``. The hidden symbols of
 the most frequent words are pairs of tag and word, so that the transitions see those words: ``IN␟of``.
 """
@@ -28,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import LogLinearGuesser, SuffixGuesser, lower_case
+from hiddenite._core import LogLinearGuesser, SpellingGuesser, SuffixGuesser, lower_case
 from hiddenite.tag.formats import TaggedSentence
 
 SEPARATOR = "␟"  # between the tag and the word of a symbol
@@ -61,6 +65,16 @@ class Lexicon:
     def tag_counts(self, num_tags: int) -> NDArray[np.float64]:
         """Return how often each tag was seen."""
         return np.bincount(self.tag, weights=self.count, minlength=num_tags).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EmissionTable:
+    """ln p(word | tag) of the words that were seen. Word i has ``tag[begin[i]:begin[i + 1]]``, no others."""
+
+    words: tuple[str, ...]
+    begin: NDArray[np.uint64]
+    tag: NDArray[np.uint32]
+    log_prob: NDArray[np.float64]
 
 
 # -------------------------------------------------------------- hidden symbols
@@ -218,3 +232,31 @@ def feature_table(
     trained = LogLinearGuesser.train(num_tags, rows, epochs, rate, penalty, 2, seed)
     features = tuple(trained.features)
     return FeatureTable(features, trained.weights.reshape(len(features), num_tags))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpellingTable:
+    """How each tag spells words that were never seen; the formula is in ``cpp/hiddenite/guesser.hpp``.
+
+    p_t(c' | c) = excess[c c', t] + back_off[c, t] lower[c', t], and start[t] p_t(word) is p(word | t).
+    """
+
+    characters: tuple[str, ...]
+    start: NDArray[np.float64]  # [tag]
+    lower: NDArray[np.float64]  # [character, END, any other one; tag]
+    back_off: NDArray[np.float64]  # [character, BEGIN, any other one; tag]
+    before: NDArray[np.uint32]  # [pair]: number of the character; BEGIN is as many as there are
+    after: NDArray[np.uint32]  # [pair]: END is as many as there are
+    excess: NDArray[np.float64]  # [pair, tag]
+
+    def guesser(self) -> SpellingGuesser:
+        """Return the core's form."""
+        return SpellingGuesser(
+            list(self.characters),
+            self.start,
+            self.lower.ravel(),
+            self.back_off.ravel(),
+            self.before,
+            self.after,
+            self.excess.ravel(),
+        )

@@ -47,8 +47,10 @@ from hiddenite.tag.answers import (
 )
 from hiddenite.tag.emissions import (
     SEPARATOR,
+    EmissionTable,
     FeatureTable,
     Lexicon,
+    SpellingTable,
     SuffixTable,
     Symbols,
     feature_table,
@@ -62,6 +64,7 @@ from hiddenite.tag.transitions import TRANSITIONS, TransitionsName, train_transi
 
 MAX_ORDER = 9
 GUESSERS = ("log-linear", "suffix")
+INDUCED = "spelling"  # the guesser of taggers that were induced, not trained
 BATCH = 512  # sentences a call to the core
 _HELD_OUT = 10  # one of so many blocks of sentences chooses the order
 _BLOCK = 20  # sentences; neighbours share topics, so whole blocks are held out
@@ -77,7 +80,7 @@ class TaggerOptions:
     order: int = 3  # of the tags' n-grams
     transitions: TransitionsName = "kneser-ney"
     lexicalize: int = 100  # so many of the most frequent words are seen by the transitions; 0: tags only
-    guesser: Literal["log-linear", "suffix"] = "log-linear"  # of words that were never seen,
+    guesser: Literal["log-linear", "suffix", "spelling"] = "log-linear"  # of words that were never seen,
     rare: int = 10  # learned from words seen at most so often
     guess_weight: float = 0.3  # observations that the guess is worth for a word that was seen
     floor: float = 3e-3  # tags less probable than this, relative to the word's best, are left out
@@ -107,7 +110,7 @@ class TaggerOptions:
         if not 1 <= self.order <= MAX_ORDER:
             raise ModelError(f"the order is {self.order}, expected 1 to {MAX_ORDER}")
         _check_choice("transition model", self.transitions, TRANSITIONS)
-        _check_choice("guesser", self.guesser, GUESSERS)
+        _check_choice("guesser", self.guesser, (*GUESSERS, INDUCED))
         for name in ("lexicalize", "guess_weight", "suffix_length", "epochs", "rate", "penalty", "seed"):
             if not getattr(self, name) >= 0:
                 raise ModelError(f"{name} is {getattr(self, name)}, expected 0 or more")
@@ -141,8 +144,8 @@ class TaggerModel:
     tags: tuple[str, ...]
     transitions: NgramModel  # of symbols
     symbols: tuple[tuple[str, int], ...]  # the hidden symbols and how often each was seen
-    lexicon: Lexicon
-    guesser: SuffixTable | FeatureTable
+    lexicon: Lexicon | EmissionTable
+    guesser: SuffixTable | FeatureTable | SpellingTable
 
 
 class Tagger:
@@ -430,6 +433,7 @@ def _accuracy(tagger: Tagger, gold: Sequence[TaggedSentence]) -> float:
 
 def train_model(sentences: Sequence[TaggedSentence], options: TaggerOptions) -> TaggerModel:
     """Learn lexicon, guesser and transitions."""
+    _check_choice("guesser", options.guesser, GUESSERS)
     tags = tuple(sorted({tag for sentence in sentences for _, tag in sentence}))
     tag_ids = {tag: i for i, tag in enumerate(tags)}
     lexicon = Lexicon.count_words(sentences, tag_ids)
@@ -470,6 +474,8 @@ def _hidden(sentences: Sequence[TaggedSentence], lexicalize: int) -> list[list[s
 
 def _core_channel(model: TaggerModel) -> TagChannel:
     """Return the emissions in the core's form."""
+    if isinstance(model.lexicon, EmissionTable):
+        return _induced_channel(model, model.lexicon)
     tag_ids = {tag: i for i, tag in enumerate(model.tags)}
     vocabulary = model.transitions.vocabulary
     total = sum(count for _, count in model.symbols)
@@ -491,4 +497,18 @@ def _core_channel(model: TaggerModel) -> TagChannel:
         options.guess_weight,
         options.floor,
         options.tag_dictionary,
+    )
+
+
+def _induced_channel(model: TaggerModel, emissions: EmissionTable) -> TagChannel:
+    """Return emissions that are known as such."""
+    vocabulary = model.transitions.vocabulary
+    return TagChannel(
+        vocabulary._table,
+        list(emissions.words),
+        emissions.begin,
+        emissions.tag,
+        emissions.log_prob,
+        np.array([vocabulary.id(tag) for tag in model.tags], dtype=np.uint32),
+        model.guesser.guesser(),
     )

@@ -1,0 +1,254 @@
+"""hiddenite induce: run, score, plot, the demonstration, and what is refused."""
+
+import contextlib
+import io
+import json
+import os
+import pty
+import re
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from hiddenite.cli.demo_induce import demo_induce
+from tests.e2e.command import names, run, start, succeed
+
+TEXT = """the dog barks
+a cat sleeps
+
+the cat sees the dog
+dogs bark and cats sleep
+"""
+RUN = ("induce", "run", "text.txt", "--tags", "3", "--iterations", "4", "--seed", "1")
+QUICK = (*RUN, "--model", "one-tag+lm", "--quiet")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "text.txt").write_text(TEXT, encoding="utf-8")
+    return tmp_path
+
+
+def test_plain_text_becomes_tagged_text(place: Path) -> None:
+    done = run(place, *RUN, "--output", "tagged.tsv", "--start-iterations", "2")
+    assert done.status == 0
+    assert done.stdout == b""
+    assert re.fullmatch(
+        r"hiddenite: seed 1\nhiddenite: log joint -\d+\.\d(, [\d.]+ effective samples of \d+)?\n", done.stderr
+    )
+    lines = (place / "tagged.tsv").read_text(encoding="utf-8").split("\n")
+    words = [line.partition("\t")[0] for line in lines]
+    assert words == [w for s in TEXT.split("\n")[:-1] for w in [*s.split(), ""]] + [""]
+    assert {line.partition("\t")[2] for line in lines if line} <= {"T0", "T1", "T2"}
+    again = succeed(place, *RUN, "--quiet", "--start-iterations", "2")
+    assert again.stdout == (place / "tagged.tsv").read_bytes()
+
+
+def test_tags_alone_and_conllu(place: Path) -> None:
+    done = succeed(place, *QUICK, "--to", "plain")
+    assert [len(line.split()) for line in done.lines()] == [3, 3, 0, 5, 5]
+    conllu = "# sent_id = x\n1\tthe\t_\tD\tDT\t_\t_\t_\t_\t_\n2\tdog\t_\tN\tNN\t_\t_\t_\t_\t_\n\n"
+    (place / "text.conllu").write_text(conllu, encoding="utf-8")
+    done = succeed(
+        place, "induce", "run", "text.conllu", "--tags", "2", "-n", "2", "--seed", "1", "-q", "--model", "pyp"
+    )
+    lines = done.stdout.decode().split("\n")
+    assert lines[0] == "# sent_id = x"
+    assert lines[1].split("\t")[4] in {"T0", "T1"}
+    assert lines[1].split("\t")[3] == "D"
+
+
+def test_the_saved_model_tags_new_text(place: Path) -> None:
+    succeed(place, *QUICK, "--save", "induced.tagger", "--output", "tagged.tsv")
+    done = succeed(place, "tag", "run", "--model", "induced.tagger", "--json", stdin="the zog 🙂\n".encode())
+    record = json.loads(done.stdout)
+    assert len(record["tags"]) == 3
+    assert record["certificate"]["exact"]
+
+
+def test_score(place: Path) -> None:
+    (place / "gold.tsv").write_text("a\tX\nb\tY\n\nb\tY\nc\tX\n", encoding="utf-8")
+    (place / "tagged.tsv").write_text("a\t1\nb\t2\n\n\nb\t2\nc\t2\n", encoding="utf-8")
+    found = json.loads(succeed(place, "induce", "score", "gold.tsv", "tagged.tsv").stdout)
+    assert list(found)[:3] == ["many_to_one", "one_to_one", "v_measure"]
+    assert (found["many_to_one"], found["one_to_one"], found["tokens"]) == (0.75, 0.75, 4)
+    assert "classes" not in found
+    arguments = ("--tables", "--learn", "gold.tsv", "tagged.tsv")
+    found = json.loads(succeed(place, "induce", "score", "gold.tsv", "tagged.tsv", *arguments).stdout)
+    assert found["learnt_many_to_one"] == 0.75
+    assert found["classes"][0] == {
+        "tag": "2",
+        "tokens": 3,
+        "many_to_one": "Y",
+        "one_to_one": "Y",
+        "purity": pytest.approx(2 / 3),
+        "parts": [["Y", 2], ["X", 1]],
+    }
+
+
+@pytest.mark.parametrize(
+    ("tagged", "error"),
+    [
+        ("a\t1\n", "t.tsv:1: found '', expected 'b' as in the sentence of gold.tsv:1"),
+        ("a\t1\nx\t1\n", "t.tsv:1: found 'x', expected 'b' as in the sentence of gold.tsv:1"),
+        ("", "t.tsv: ends before the sentence of gold.tsv:1"),
+        ("a\t1\nb\t1\n\nc\t1\n", "t.tsv:4: found a sentence more than in gold.tsv"),
+        ("a b\n", "t.tsv:1: found the word 'a b', expected one without white space"),
+    ],
+    ids=["short", "other", "empty", "long", "plain"],
+)
+def test_texts_that_do_not_match(place: Path, tagged: str, error: str) -> None:
+    (place / "gold.tsv").write_text("a\tX\nb\tY\n", encoding="utf-8")
+    (place / "t.tsv").write_text(tagged, encoding="utf-8")
+    done = run(place, "induce", "score", "gold.tsv", "t.tsv")
+    assert done.status == 1
+    assert done.stderr.startswith(f"hiddenite: error: {error}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_checkpoint_is_gone_on_with(place: Path) -> None:
+    whole = succeed(place, *QUICK, "--chains", "2")
+    first = succeed(place, *QUICK, "--chains", "2", "--checkpoint", "kept")
+    again = succeed(place, *QUICK, "--chains", "2", "--checkpoint", "kept")
+    without_seed = [a for a in QUICK if a not in ("--seed", "1")]
+    found = succeed(place, *without_seed, "--chains", "2", "--checkpoint", "kept")
+    assert whole.stdout == first.stdout == again.stdout == found.stdout
+    assert names(place / "kept") == ["run.induction"]
+    done = run(place, *QUICK, "--checkpoint", "kept")
+    assert done.status == 1
+    assert "is a run with another chains (2 there, 1 here); delete it to begin anew" in done.stderr
+
+
+def test_an_interrupted_run_goes_on(place: Path) -> None:
+    """Control-C keeps the sweeps that are done, and the same command ends as if nothing had happened."""
+    arguments = [*RUN[:5], "--iterations", "4000", "--seed", "1", "--model", "pyp", "--output"]
+    assert run(place, *arguments, "whole").status == 0
+    process = start(place, [*arguments, "t", "--checkpoint", "kept"])
+    assert process.stderr is not None
+    assert process.stderr.readline() == b"hiddenite: seed 1\n"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert stderr == b"hiddenite: interrupted; no output was changed, run the command again\n"
+    assert names(place / "kept") == ["run.induction"]
+    assert "t" not in names(place)
+    assert run(place, *arguments, "t", "--checkpoint", "kept").status == 0
+    assert (place / "t").read_bytes() == (place / "whole").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a\nb\na\n", "a a a\n", "x" * 200 + "\n", "🙂 𝒳\n"],
+    ids=["one-word sentences", "one type", "long word", "outside the plane"],
+)
+@pytest.mark.parametrize("tags", ["1", "50"])
+def test_odd_texts(tmp_path: Path, text: str, tags: str) -> None:
+    arguments = ("induce", "run", "--tags", tags, "-n", "2", "--start-iterations", "1", "-q", "--to", "plain")
+    done = succeed(tmp_path, *arguments, stdin=text.encode())
+    assert len(done.stdout.split()) == len(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        (b"", "<stdin>: holds no word, expected text, one sentence a line"),
+        (b"\n \n", "<stdin>: holds no word"),
+        (b"a \xff\n", "<stdin>:1: column 3: found a byte that is not UTF-8"),
+    ],
+    ids=["empty", "blank", "bytes"],
+)
+def test_bad_texts(tmp_path: Path, text: bytes, error: str) -> None:
+    done = run(tmp_path, "induce", "run", "--tags", "3", "-q", stdin=text)
+    assert done.status == 1
+    assert done.stderr.startswith(f"hiddenite: error: {error}")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "text.txt"],
+        ["run", "text.txt", "--tags", "0"],
+        ["run", "text.txt", "--tags", "300"],
+        ["run", "text.txt", "--tags", "3", "--model", "hmm"],
+        ["run", "text.txt", "--tags", "3", "--model", "pyp", "--sampler", "lex"],
+        ["run", "text.txt", "--tags", "3", "--order", "1"],
+        ["run", "text.txt", "--tags", "3", "--burn-in", "900"],
+        ["run", "text.txt", "--tags", "3", "--variant", "best"],
+        ["run", "text.txt", "--tags", "3", "--column", "lemma"],
+        ["score", "text.txt"],
+        ["score", "a", "b", "--format", "plain"],
+        ["plot", "kept", "--kind", "pie"],
+        ["plot", "kept"],
+    ],
+    ids=" ".join,
+)
+def test_usage_errors(place: Path, arguments: list[str]) -> None:
+    done = run(place, "induce", *arguments)
+    assert done.status == 2, done.stderr
+    assert names(place) == ["text.txt"]
+
+
+def test_a_file_of_clusters_is_a_start(place: Path) -> None:
+    (place / "clusters.tsv").write_text("the\t0\ndog\t1\n", encoding="utf-8")
+    succeed(place, *QUICK, "--start", "clusters.tsv", "--output", "t")
+    (place / "clusters.tsv").write_text("the\tN\n", encoding="utf-8")
+    done = run(place, *QUICK, "--start", "clusters.tsv")
+    assert done.status == 1
+    assert "found the cluster 'N', expected a number from 0" in done.stderr
+
+
+def test_plots(place: Path) -> None:
+    succeed(place, *QUICK, "--checkpoint", "kept", "--output", "t")
+    table = succeed(place, "induce", "plot", "kept", "--kind", "table", "--number", "2").lines()
+    assert table[0] == b"words\tshare\ttags\texamples"
+    assert len(table) == 3
+    both = succeed(place, "induce", "plot", "kept", "kept/run.induction", "--kind", "table").stdout
+    assert both.count(b"# ") == 2
+    pytest.importorskip("matplotlib")
+    for kind in ("log-joint", "classes"):
+        succeed(place, "induce", "plot", "kept", "--kind", kind, "--output", f"{kind}.png")
+        assert (place / f"{kind}.png").read_bytes().startswith(b"\x89PNG")
+    done = run(place, "induce", "plot", "kept", "--output", "x.docx")
+    assert done.status == 1
+    assert "the plot cannot be written to x.docx" in done.stderr
+
+
+def test_a_terminal_sees_how_far_it_is(place: Path) -> None:
+    """On a terminal there is a live line with the sweep, the log joint and the speed."""
+    master, slave = pty.openpty()
+    with start(place, [*RUN, "--start-iterations", "2", "--output", "t"], stderr=slave) as process:
+        os.close(slave)
+        shown = b""
+        with contextlib.suppress(OSError):  # the other side has closed
+            while chunk := os.read(master, 65536):
+                shown += chunk
+        process.wait(timeout=60)
+    os.close(master)
+    assert process.returncode == 0
+    assert b"log joint" in shown
+    assert b"tokens/s" in shown
+
+
+def test_examples_of_the_help_run(place: Path) -> None:
+    for command in ("run", "score", "plot"):
+        assert "Example: " in run(place, "induce", command, "--help").stdout.decode()
+    example = "run text.txt --tags 45 --model one-tag+lm --iterations 100 --seed 1 --output tagged.tsv"
+    assert run(place, "induce", *example.split()).status == 0
+    (place / "gold.tsv").write_bytes((place / "tagged.tsv").read_bytes())
+    succeed(place, "induce", "score", "gold.tsv", "tagged.tsv")
+    for name in ("run1", "run2"):
+        succeed(place, *QUICK, "--checkpoint", name, "--output", "t")
+    succeed(place, "induce", "plot", "run1", "run2", "--kind", "table")
+
+
+def test_the_demonstration_shows_classes() -> None:
+    """In this process and on a few sentences: the text is the only thing that the command adds."""
+    console = Console(file=io.StringIO(), width=100, record=True)
+    demo_induce(console, "a few sentences", ["the dog barks .", "a cat sleeps .", "the cat sees a dog ."] * 4)
+    shown = console.export_text()
+    assert "parts of speech in 56 words of a few sentences" in shown
+    assert {"dog", "cat", "barks", "."} <= set(shown.split())
