@@ -54,4 +54,8 @@ NB_MODULE(_core, m) {
   bind_alignment(m);
   bind_tag_channel(m);
   bind_tagging(m);
+  bind_token_text(m);
+  bind_clusters(m);
+  bind_chain(m);
+  bind_chain_queries(m);
 }

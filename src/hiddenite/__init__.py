@@ -15,6 +15,7 @@ from hiddenite.errors import HiddeniteError as HiddeniteError
 from hiddenite.errors import HiddeniteWarning as HiddeniteWarning
 from hiddenite.errors import ModelError as ModelError
 from hiddenite.errors import UnknownSymbolError as UnknownSymbolError
+from hiddenite.hmmlm import HMMLanguageModel as HMMLanguageModel
 from hiddenite.inference import Budget as Budget
 from hiddenite.inference import Rejection as Rejection
 from hiddenite.inference import decode as decode

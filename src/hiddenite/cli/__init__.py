@@ -13,7 +13,7 @@ import warnings
 import typer
 
 from hiddenite import __version__
-from hiddenite.cli import align, demo, encode, infer, lm, tag
+from hiddenite.cli import align, demo, encode, hmmlm, infer, lm, tag
 from hiddenite.errors import HiddeniteError, HiddeniteWarning
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ app = typer.Typer(
 app.add_typer(lm.app, name="lm")
 app.add_typer(align.app, name="align")
 app.add_typer(tag.app, name="tag")
+app.add_typer(hmmlm.app, name="hmmlm")
 app.command("demo", epilog=demo.EPILOG)(demo.demo)
 infer.register(app)
 app.command("encode", epilog=encode.EPILOG)(encode.encode)

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from hiddenite.channel import Keypad
 from hiddenite.cli.demo_align import demo_align
+from hiddenite.cli.demo_hmmlm import demo_hmmlm
 from hiddenite.errors import HiddeniteWarning
 from hiddenite.inference import decode, kbest, sample
 from hiddenite.ngram import NgramModel
@@ -28,7 +29,7 @@ NOISE_SEED = 7
 SAMPLE_SEED = 1
 HELD_OUT = 997  # every so many sentences one is kept from training
 LENGTHS = range(6, 13)  # words in a message
-TASKS = ("decode", "align")
+TASKS = ("decode", "align", "hmmlm")
 
 SMALL_TEXT = """
 the quick brown fox jumps over the lazy dog . the lazy dog sleeps under the old tree .
@@ -42,7 +43,7 @@ EPILOG = "Example: hiddenite demo decode '843 5673 47 69 74374373 0'"
 
 def demo(
     task: Annotated[
-        str, typer.Argument(metavar="[TASK]", help="decode, align, or key presses to decode.")
+        str, typer.Argument(metavar="[TASK]", help="decode, align, hmmlm, or key presses to decode.")
     ] = "decode",
     keys: Annotated[
         str | None, typer.Argument(metavar="[KEYS]", help="Your own key presses, words separated by spaces.")
@@ -53,7 +54,8 @@ def demo(
 ) -> None:
     """Train a model, type noisy messages on a phone's keypad, and read them back with proof.
 
-    "align" aligns the words of the King James and the World English Bible instead.
+    "align" aligns the words of the King James and the World English Bible instead; "hmmlm" trains a hidden
+    Markov language model and lets it write under constraints.
 
     The text is the World English Bible (public domain; extra "demo"), or a few sentences where that is not
     installed.
@@ -67,6 +69,9 @@ def demo(
     console = Console(highlight=False)
     if task == "align":
         demo_align(console, html)
+        return
+    if task == "hmmlm":
+        demo_hmmlm(console, *_sentences())
         return
     begun = time.perf_counter()
     source, sentences = _sentences()
