@@ -5,6 +5,7 @@
 
 #include "../hiddenite/chain_em.hpp"
 #include "../hiddenite/chain_score.hpp"
+#include "../hiddenite/log_bilinear.hpp"
 #include "bindings.hpp"
 
 using namespace nb::literals;
@@ -110,9 +111,35 @@ void bind_em(nb::module_& m) {
            "done"_a, "pairs"_a, "first"_a, "emissions"_a);
 }
 
+void bind_log_bilinear(nb::module_& m) {
+  nb::class_<BilinearOptions>(m, "BilinearOptions")
+      .def(nb::init<>())
+      .def_rw("dimensions", &BilinearOptions::dimensions)
+      .def_rw("rate", &BilinearOptions::rate)
+      .def_rw("dropout", &BilinearOptions::dropout)
+      .def_rw("decay", &BilinearOptions::decay);
+  nb::class_<LogBilinear>(m, "LogBilinear", "Log-bilinear transitions fitted to a training's counts.")
+      .def("__init__",
+           [](LogBilinear* self, const ChainEm& em, const BilinearOptions& options, std::uint64_t seed) {
+             new (self) LogBilinear(em.shape(), options, seed);
+           },
+           "em"_a, "options"_a, "seed"_a)
+      .def("fit",
+           [](LogBilinear& model, const ChainEm& em, std::uint32_t passes, int threads) {
+             return model.fit(em.total(), em.prior(), passes, threads);
+           },
+           "em"_a, "passes"_a, "threads"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("chain",
+           [](const LogBilinear& model, const ChainEm& em, const Smoothing& smoothing, double weight, int threads) {
+             return model.chain(em.total(), em.prior(), smoothing, weight, threads);
+           },
+           "em"_a, "smoothing"_a, "weight"_a, "threads"_a, nb::call_guard<nb::gil_scoped_release>());
+}
+
 }  // namespace
 
 void bind_chain(nb::module_& m) {
   bind_shape(m);
   bind_em(m);
+  bind_log_bilinear(m);
 }

@@ -41,7 +41,6 @@ class ChainEm {
 
   // The chain of all counts.
   Chain chain(const Smoothing& smoothing, int threads) const;
-  // The same with other transitions: E-steps then take them instead of the counts'.
   const ChainCounts& total() const { return total_; }
   const ChainPrior& prior() const { return prior_; }
   // One turn of each fold under given probabilities, without smoothing or leaving out.

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hiddenite._core import ChainEm, EmOptions, WordTable, read_tokens
+from hiddenite._core import BilinearOptions, ChainEm, EmOptions, LogBilinear, WordTable, read_tokens
 from hiddenite.hmmlm.clusters import Clustering, Clusters
 from hiddenite.hmmlm.options import HMMOptions, Smoothing
 from hiddenite.hmmlm.training import Training
@@ -185,3 +185,24 @@ def test_clusters_are_read_back(rng: np.random.Generator, tmp_path: object) -> N
         clusters.save(path, file_format)
         loaded = Clusters.load(path)
         assert {frozenset(m) for m in loaded.members()} == {frozenset(m) for m in clusters.members()}
+
+
+def test_log_bilinear_transitions_are_distributions_for_any_threads(rng: np.random.Generator) -> None:
+    text = zipf_text(rng, 100, 50)
+    options = HMMOptions(states=32, clusters=4, epochs=3, folds=3, rounds=2)
+    one, four = (Training(text, options, seed=5, threads=t).run().chains()[0] for t in (1, 4))
+    assert (one.transition == four.transition).all()
+    o = oracle(one)
+    # All but </s>, which nothing follows.
+    assert np.allclose(o.transition.sum(axis=1), 1, atol=1e-4)
+
+
+def test_log_bilinear_transitions_fit_better_pass_by_pass(rng: np.random.Generator) -> None:
+    training = plain_em(zipf_text(rng, 100, 50), "brown", 1)
+    for _ in range(3):
+        training.iterate(1)
+    options = BilinearOptions()
+    options.dropout = 0.0
+    model = LogBilinear(training, options, 1)
+    fits = [model.fit(training, 5, 1) for _ in range(4)]
+    assert fits == sorted(fits)

@@ -122,6 +122,9 @@ def train(
     members: Annotated[
         int, typer.Option("--members", min=1, help="Chains of a mixture; each has so many states.")
     ] = 1,
+    rounds: Annotated[
+        int, typer.Option("--rounds", min=0, help="Rounds of log-bilinear transitions after the last epoch.")
+    ] = 0,
     sets: Annotated[
         str, typer.Option("--sets", help=f"States of a word: {' (of its class) or '.join(SETS)} (random).")
     ] = "brown",
@@ -165,6 +168,7 @@ def train(
             folds=folds,
             cross_validated=folds > 1,
             members=members,
+            rounds=rounds,
         )
     except ModelError as error:
         raise typer.BadParameter(str(error)) from None

@@ -58,6 +58,7 @@ class HMMOptions:
     cross_validated: bool = True
     noise: float = 1.0  # of the start
     members: int = 1  # of a mixture; each has so many states
+    rounds: int = 0  # of log-bilinear transitions fitted to the counts after the last epoch; 0: none
     training: Smoothing = field(default_factory=Smoothing)
     afterwards: Smoothing | None = None  # None: chosen on the validation text, or AFTERWARDS without one
 
@@ -77,6 +78,8 @@ class HMMOptions:
             raise ModelError(
                 f"found {self.states_per_word} states per word, expected 1 to {self.states}, all there are"
             )
+        if self.rounds < 0:
+            raise ModelError(f"found {self.rounds} rounds, expected 0 or more")
         if self.cross_validated and self.folds < 2:
             raise ModelError("cross-validation needs two folds or more")
         if not (math.isfinite(self.noise) and self.noise >= 0):

@@ -22,7 +22,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import Chain, ChainEm, ChainShape, TokenText, WordTable, read_tokens
+from hiddenite._core import (
+    BilinearOptions,
+    Chain,
+    ChainEm,
+    ChainShape,
+    LogBilinear,
+    TokenText,
+    WordTable,
+    read_tokens,
+)
 from hiddenite.archive import Archive, read_archive, write_archive
 from hiddenite.corpus import ChunkReader, Sentence, sentence_text
 from hiddenite.errors import FormatError, ModelError
@@ -35,6 +44,13 @@ CHECKPOINT_VERSION = 1
 _HINT = "delete it to begin anew, or name another file"
 _STEP = 2.0  # between pseudo-counts that are tried
 _LEAST_GAIN = 1e-4  # in nats per token
+FIRST_PASSES, MORE_PASSES = 12, 6  # over the states, in the first and in later log-bilinear rounds
+BILINEAR_RATE = 0.06
+BILINEAR_WEIGHTS = (
+    400.0,
+    200.0,
+    800.0,
+)  # pseudo-counts of log-bilinear transitions; the first is the default
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,11 +200,35 @@ class Training:
     def _finish_member(self) -> float | None:
         smoothing = self.options.afterwards or (AFTERWARDS if self._valid is None else self._choose())
         chain = self._em.chain(smoothing.core(), self._threads)
+        if self.options.rounds:
+            chain = self._bilinear(smoothing, chain)
         self._finished.append(chain)
         self._smoothing.append(smoothing)
         if not self._is_done:
             self._em = self._begin_member()
         return None if self._valid is None else self._evaluate(chain)
+
+    def _bilinear(self, smoothing: Smoothing, best: Chain) -> Chain:
+        """Fit log-bilinear transitions to the counts, count again under them, and so on.
+
+        With a validation text, returns the chain that explains it best, whatever the round and the weight.
+        """
+        options = BilinearOptions()
+        options.rate = BILINEAR_RATE
+        model = LogBilinear(self._em, options, self._member_seed())
+        least = math.inf if self._valid is None else self._evaluate(best)
+        for turn in range(self.options.rounds):
+            model.fit(self._em, MORE_PASSES if turn else FIRST_PASSES, self._threads)
+            usual = model.chain(self._em, smoothing.core(), BILINEAR_WEIGHTS[0], self._threads)
+            for weight in BILINEAR_WEIGHTS if self._valid is not None else ():
+                chain = model.chain(self._em, smoothing.core(), weight, self._threads)
+                if (perplexity := self._evaluate(chain)) < least:
+                    best, least = chain, perplexity
+            if self._valid is None:
+                best = usual
+            if turn + 1 < self.options.rounds:
+                self._em.iterate_under(usual, self._threads)
+        return best
 
     def _choose(self) -> Smoothing:
         """Try larger and smaller pseudo-counts one after the other while the validation text gains."""
