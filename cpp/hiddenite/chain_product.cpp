@@ -54,7 +54,8 @@ void ChainProduct::backward() {
       }
       continue;
     }
-    parallel_for(automaton_.num_states(), threads_, [&](std::size_t q, int) { emit(t, static_cast<std::uint32_t>(q)); });
+    parallel_for(automaton_.num_states(), threads_,
+                 [&](std::size_t q, int) { emit(t, static_cast<std::uint32_t>(q)); });
     if (t > 0) transit(t);
   }
   const double* const first = row(emitted_[0], automaton_.start);
@@ -145,8 +146,9 @@ std::vector<double> ChainProduct::word_weights(std::uint32_t t, std::uint32_t q,
   for (std::size_t k = 0; k < words.size(); ++k) {
     const WordId w = words[k];
     const StateSet set = chain_.set(w);
-    const auto* const found = std::lower_bound(set.members, set.members + (set.members == nullptr ? 0 : set.size), place);
-    emission[k] = chain_.emissions(w)[set.members == nullptr ? place : static_cast<std::size_t>(found - set.members)];
+    const bool whole = set.members == nullptr;
+    const auto* const found = std::lower_bound(set.members, set.members + (whole ? 0 : set.size), place);
+    emission[k] = chain_.emissions(w)[whole ? place : static_cast<std::size_t>(found - set.members)];
     if (chain_.has_end && w == SENTENCE_END) {
       if (may_end(t, q)) log_scale[k] = 0.0;
       weights[k] = emission[k];
