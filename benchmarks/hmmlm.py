@@ -173,10 +173,9 @@ def best(size: Size) -> Row:
 def with_ngrams(size: Size) -> Row:
     """Interpolate with the 5-gram model; weights on valid."""
     rows, met = [], True
-    for corpus, bar in (("ptb", 121.0), ("wikitext-2", 176.0)):
+    for corpus, bar, states in (("ptb", 121.0, 2 * size.states), ("wikitext-2", 176.0, size.states)):
         train, valid, test = text(corpus, "train", size.lines), text(corpus, "valid"), text(corpus, "test")
         ngrams = NgramModel.train(train.decode().splitlines(), order=5)
-        states = size.states
         model, _, seconds = _train(corpus, size, states=states, epochs=size.epochs, members=size.members)
         both = Interpolation.fit([model, ngrams], valid)
         alone = [math.exp(-float(m.token_log_probs(test).mean())) for m in (model, ngrams)]
