@@ -93,7 +93,13 @@ ChainPrior::ChainPrior(const ChainShape& shape, const TokenText& text) {
   normalise(begin.data());
   follow = std::move(pairs);
 
-  const std::vector<std::uint64_t> counts = text.counts(shape.num_words());
+  std::vector<std::uint64_t> counts = text.counts(shape.num_words());
+  if (counts[UNKNOWN] == 0) {
+    // As many unknown words are to be expected as there are words that were new once (Good 1953).
+    for (WordId w = NUM_SPECIAL_WORDS; w < shape.num_words(); ++w) {
+      counts[UNKNOWN] += counts[w] == 1 && shape.word_group[w] == shape.word_group[UNKNOWN];
+    }
+  }
   std::vector<double> sum(shape.num_states(), 0.0);
   base.assign(shape.set_begin.back(), 0.0);
   for (WordId w = 0; w < shape.num_words(); ++w) {
