@@ -21,6 +21,10 @@ void bind_alignment(nb::module_& m);
 void bind_tag_channel(nb::module_& m);
 void bind_tagging(nb::module_& m);
 void bind_induction(nb::module_& m);
+void bind_token_text(nb::module_& m);
+void bind_clusters(nb::module_& m);
+void bind_chain(nb::module_& m);
+void bind_chain_queries(nb::module_& m);
 
 // Chunks from a Python callable that returns bytes, empty at the end. The GIL
 // is taken for each call. ValueError means unusable input and gets file and

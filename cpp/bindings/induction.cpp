@@ -45,7 +45,7 @@ Choice choice(const std::vector<std::string>& names, const std::string& name) {
   throw nb::value_error(message.c_str());
 }
 
-void bind_options(nb::module_& m) {
+void bind_induction_options(nb::module_& m) {
   nb::class_<InductionOptions>(m, "InductionOptions")
       .def("__init__",
            [](InductionOptions* self, unsigned tags, unsigned order, bool one_tag, const std::string& lexicon,
@@ -206,7 +206,7 @@ void restore_arrays(InductionChain& chain, const StateArrays& arrays) {
   chain.state().check();
 }
 
-void bind_chain(nb::module_& m) {
+void bind_induction_chain(nb::module_& m) {
   nb::class_<InductionChain>(m, "InductionChain", "One Markov chain of part-of-speech induction.")
       .def("__init__",
            [](InductionChain* self, InductionOptions options, const Values<std::int32_t>& words,
@@ -285,6 +285,6 @@ void bind_chain(nb::module_& m) {
 }  // namespace
 
 void bind_induction(nb::module_& m) {
-  bind_options(m);
-  bind_chain(m);
+  bind_induction_options(m);
+  bind_induction_chain(m);
 }

@@ -55,4 +55,8 @@ NB_MODULE(_core, m) {
   bind_tag_channel(m);
   bind_tagging(m);
   bind_induction(m);
+  bind_token_text(m);
+  bind_clusters(m);
+  bind_chain(m);
+  bind_chain_queries(m);
 }

@@ -88,7 +88,17 @@ void bind_ngram(nb::module_& m) {
         return t.max_conditional(word, context);
       }, "word"_a, "context"_a, "Its maximum over all contexts that end in `context`.")
       .def("score_text", &score_text_arrays, "text"_a, "threads"_a, "name"_a, "first_line"_a,
-           "Per line: log_prob, log_prob_known, tokens, oov.");
+           "Per line: log_prob, log_prob_known, tokens, oov.")
+      .def("token_log_probs", [](const NgramTable& table, nb::bytes text, const std::string& name,
+                                 std::uint64_t first_line) {
+        std::vector<double> result;
+        const std::string_view view(text.c_str(), text.size());
+        {
+          const nb::gil_scoped_release release;
+          result = token_log_probs(table, view, name, first_line);
+        }
+        return to_array(std::move(result));
+      }, "text"_a, "name"_a, "first_line"_a, "ln p of each word and </s>, line after line.");
   m.def("read_arpa", &read_arpa_from, "read"_a, "name"_a, "unknown_log10"_a.none(),
         "Table, warnings and number of implied n-grams from a callable that gives bytes.");
   m.def("write_arpa", &write_arpa_to, "table"_a, "write"_a, "with_max_columns"_a);

@@ -210,4 +210,21 @@ SentenceScores score_text(const NgramTable& table, std::string_view text, int th
   return scores;
 }
 
+std::vector<double> token_log_probs(const NgramTable& table, std::string_view text, const std::string& name,
+                                    std::uint64_t first_line) {
+  const std::vector<std::string_view> lines = split_lines(text);
+  Sentences sentences(table.vocabulary, name);
+  std::vector<double> result;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::uint32_t tokens = 0, oov = 0;
+    sentences.add(lines[i], first_line + i, tokens, oov);
+    const WordId* word = sentences.words(i);
+    NodeId state = table.start();
+    do {
+      result.push_back(table.step(state, *word));
+    } while (*word++ != SENTENCE_END);
+  }
+  return result;
+}
+
 }  // namespace hiddenite

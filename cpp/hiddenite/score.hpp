@@ -22,4 +22,8 @@ struct SentenceScores {
 SentenceScores score_text(const NgramTable& table, std::string_view text, int threads,
                           const std::string& name, std::uint64_t first_line);
 
+// ln p of each word and of each line's </s>, line after line: the summands of log_prob.
+std::vector<double> token_log_probs(const NgramTable& table, std::string_view text, const std::string& name,
+                                    std::uint64_t first_line);
+
 }  // namespace hiddenite

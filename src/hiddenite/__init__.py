@@ -15,6 +15,7 @@ from hiddenite.errors import HiddeniteError as HiddeniteError
 from hiddenite.errors import HiddeniteWarning as HiddeniteWarning
 from hiddenite.errors import ModelError as ModelError
 from hiddenite.errors import UnknownSymbolError as UnknownSymbolError
+from hiddenite.hmmlm import HMMLanguageModel as HMMLanguageModel
 from hiddenite.induce.induction import Induction as Induction
 from hiddenite.induce.induction import induce as induce
 from hiddenite.induce.options import InduceOptions as InduceOptions

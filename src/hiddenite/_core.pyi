@@ -42,6 +42,9 @@ class NgramTable:
     def score_text(self, text: bytes, threads: int, name: str, first_line: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
         """Per line: log_prob, log_prob_known, tokens, oov."""
 
+    def token_log_probs(self, text: bytes, name: str, first_line: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """ln p of each word and </s>, line after line."""
+
 def read_arpa(read: Callable[[], bytes], name: str, unknown_log10: float | None) -> tuple[NgramTable, list[str], int]:
     """
     Table, warnings and number of implied n-grams from a callable that gives bytes.
@@ -969,3 +972,274 @@ class InductionChain:
 
     def check(self) -> None:
         """Raises where a count is broken."""
+
+class WordTable:
+    """Words and their ids; <unk>, <s> and </s> are 0, 1 and 2."""
+
+    def __init__(self) -> None: ...
+
+    def add(self, word: str) -> int:
+        """The id of the word, which is added if it is new."""
+
+    def find(self, word: str) -> int | None: ...
+
+    def words(self) -> list[str]: ...
+
+    def __len__(self) -> int: ...
+
+class TokenText:
+    """Sentences of word ids."""
+
+    @property
+    def num_sentences(self) -> int: ...
+
+    @property
+    def tokens(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
+
+    @property
+    def begin(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+    @property
+    def unknown(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
+
+    def counts(self, num_words: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
+        """Occurrences of each word, one </s> a sentence among them."""
+
+def read_tokens(text: bytes, name: str, first_line: int, words: WordTable, grow: bool) -> TokenText:
+    """
+    Lines as word ids; new words are added to the table if it may grow, and are <unk> if not.
+    """
+
+class ExchangeClustering:
+    """Word classes by exchange."""
+
+    def __init__(self, text: TokenText, num_words: int, num_classes: int, start: Sequence[int]) -> None: ...
+
+    def exchange(self, threads: int) -> int:
+        """One pass over the words; how many changed their class."""
+
+    @property
+    def average_mutual_information(self) -> float: ...
+
+    @property
+    def num_classes(self) -> int: ...
+
+    @property
+    def classes(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
+
+    @property
+    def counts(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+    def paths(self) -> list[str]:
+        """The bit string of each class."""
+
+class ChainShape:
+    """Groups of states and the words' sets."""
+
+    def __init__(self, group_begin: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], word_group: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], set_begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], has_end: bool) -> None: ...
+
+    @property
+    def num_states(self) -> int: ...
+
+    @property
+    def num_groups(self) -> int: ...
+
+    @property
+    def num_words(self) -> int: ...
+
+    @property
+    def has_end(self) -> bool: ...
+
+    @property
+    def group_begin(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
+
+    @property
+    def word_group(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
+
+    @property
+    def set_begin(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+    @property
+    def members(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
+
+class Chain(ChainShape):
+    """A hidden Markov model with sparse emissions; immutable."""
+
+    def __init__(self, shape: ChainShape, initial: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], transition: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], emission: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def initial(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def transition(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
+
+    @property
+    def emission(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    def token_log_probs(self, text: TokenText, threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """ln p of each word and </s> given the words before it."""
+
+class Smoothing:
+    """Pseudo-counts; see chain_counts.hpp."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def cluster(self) -> float: ...
+
+    @cluster.setter
+    def cluster(self, arg: float, /) -> None: ...
+
+    @property
+    def state(self) -> float: ...
+
+    @state.setter
+    def state(self, arg: float, /) -> None: ...
+
+    @property
+    def group(self) -> float: ...
+
+    @group.setter
+    def group(self, arg: float, /) -> None: ...
+
+    @property
+    def emission(self) -> float: ...
+
+    @emission.setter
+    def emission(self, arg: float, /) -> None: ...
+
+class EmOptions:
+    def __init__(self) -> None: ...
+
+    @property
+    def folds(self) -> int: ...
+
+    @folds.setter
+    def folds(self, arg: int, /) -> None: ...
+
+    @property
+    def cross_validated(self) -> bool: ...
+
+    @cross_validated.setter
+    def cross_validated(self, arg: bool, /) -> None: ...
+
+    @property
+    def noise(self) -> float: ...
+
+    @noise.setter
+    def noise(self, arg: float, /) -> None: ...
+
+    @property
+    def smoothing(self) -> Smoothing: ...
+
+    @smoothing.setter
+    def smoothing(self, arg: Smoothing, /) -> None: ...
+
+class ChainEm:
+    """Training of a chain by incremental expectation-maximisation."""
+
+    def __init__(self, text: TokenText, shape: ChainShape, options: EmOptions, seed: int) -> None: ...
+
+    def iterate(self, threads: int) -> float: ...
+
+    def iterate_under(self, chain: Chain, threads: int) -> float: ...
+
+    def chain(self, smoothing: Smoothing, threads: int) -> Chain: ...
+
+    @property
+    def iterations_done(self) -> int: ...
+
+    @property
+    def num_tokens(self) -> int: ...
+
+    @property
+    def num_folds(self) -> int: ...
+
+    def fold(self, f: int) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))]]:
+        """The counts of a fold: pairs, first, emissions."""
+
+    def restore(self, done: int, pairs: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], first: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], emissions: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]]) -> None: ...
+
+class BilinearOptions:
+    def __init__(self) -> None: ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    @dimensions.setter
+    def dimensions(self, arg: int, /) -> None: ...
+
+    @property
+    def rate(self) -> float: ...
+
+    @rate.setter
+    def rate(self, arg: float, /) -> None: ...
+
+    @property
+    def dropout(self) -> float: ...
+
+    @dropout.setter
+    def dropout(self, arg: float, /) -> None: ...
+
+    @property
+    def decay(self) -> float: ...
+
+    @decay.setter
+    def decay(self, arg: float, /) -> None: ...
+
+class LogBilinear:
+    """Log-bilinear transitions fitted to a training's counts."""
+
+    def __init__(self, em: ChainEm, options: BilinearOptions, seed: int) -> None: ...
+
+    def fit(self, em: ChainEm, passes: int, threads: int) -> float: ...
+
+    def chain(self, em: ChainEm, smoothing: Smoothing, weight: float, threads: int) -> Chain: ...
+
+def filter_states(chain: Chain, words: Sequence[int], complete: bool) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
+    """Begin of each position, states, p(state | words so far), ln p."""
+
+def posterior_states(chain: Chain, words: Sequence[int], complete: bool) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
+    """Begin of each position, states, p(state | all words), ln p."""
+
+def best_states(chain: Chain, words: Sequence[int], complete: bool) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], float]: ...
+
+def next_words(chain: Chain, words: Sequence[int]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """p(word | words) of each word."""
+
+def state_visits(chain: Chain, text: TokenText, threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+class Automaton:
+    """A deterministic finite automaton over word ids."""
+
+    def __init__(self, start: int, accepts: Sequence[bool], target: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def num_states(self) -> int: ...
+
+class Walk:
+    """Words and the states behind them."""
+
+    @property
+    def words(self) -> list[int]: ...
+
+    @property
+    def states(self) -> list[int]: ...
+
+    @property
+    def log_prob(self) -> float: ...
+
+class ChainProduct:
+    """Sentences of a chain that an automaton accepts."""
+
+    def __init__(self, chain: Chain, automaton: Automaton, fixed: Sequence[int], shortest: int, longest: int, best: bool, threads: int) -> None: ...
+
+    @property
+    def log_prob(self) -> float: ...
+
+    def draw(self, seed: int, stream: int) -> Walk: ...
+
+    def best_walk(self) -> Walk: ...
+
+    def word_probabilities(self, positions: Sequence[int]) -> list[Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """p(word at a position | constraint), for each position."""

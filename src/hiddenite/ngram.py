@@ -13,6 +13,9 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hiddenite._core import Engine, KneserNeyTrainer, NgramTable, read_arpa, write_arpa
 from hiddenite.corpus import (
     ChunkReader,
@@ -209,6 +212,11 @@ class NgramModel:
     ) -> SentenceScores:
         """Score UTF-8 text, one sentence a line; ``name`` and ``first_line`` place its errors."""
         return SentenceScores(*self._table.score_text(text, threads, name, first_line))
+
+    def token_log_probs(self, text: bytes, threads: int = 0) -> NDArray[np.float64]:
+        """ln p(word | before), for each word and ``</s>``, line after line; on one thread."""
+        del threads
+        return self._table.token_log_probs(text, "<sentences>", 1)
 
 
 def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:

@@ -13,7 +13,7 @@ import warnings
 import typer
 
 from hiddenite import __version__
-from hiddenite.cli import align, demo, encode, induce, infer, lm, tag
+from hiddenite.cli import align, demo, encode, hmmlm, induce, infer, lm, tag
 from hiddenite.errors import HiddeniteError, HiddeniteWarning
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ app.add_typer(lm.app, name="lm")
 app.add_typer(align.app, name="align")
 app.add_typer(tag.app, name="tag")
 app.add_typer(induce.app, name="induce")
+app.add_typer(hmmlm.app, name="hmmlm")
 app.command("demo", epilog=demo.EPILOG)(demo.demo)
 infer.register(app)
 app.command("encode", epilog=encode.EPILOG)(encode.encode)

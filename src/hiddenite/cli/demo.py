@@ -16,6 +16,7 @@ from rich.text import Text
 
 from hiddenite.channel import Keypad
 from hiddenite.cli.demo_align import demo_align
+from hiddenite.cli.demo_hmmlm import demo_hmmlm
 from hiddenite.cli.demo_induce import demo_induce
 from hiddenite.errors import HiddeniteWarning
 from hiddenite.inference import decode, kbest, sample
@@ -29,7 +30,7 @@ NOISE_SEED = 7
 SAMPLE_SEED = 1
 HELD_OUT = 997  # every so many sentences one is kept from training
 LENGTHS = range(6, 13)  # words in a message
-TASKS = ("decode", "align", "induce")
+TASKS = ("decode", "align", "induce", "hmmlm")
 
 SMALL_TEXT = """
 the quick brown fox jumps over the lazy dog . the lazy dog sleeps under the old tree .
@@ -43,7 +44,7 @@ EPILOG = "Example: hiddenite demo decode '843 5673 47 69 74374373 0'"
 
 def demo(
     task: Annotated[
-        str, typer.Argument(metavar="[TASK]", help="decode, align, induce, or key presses to decode.")
+        str, typer.Argument(metavar="[TASK]", help="decode, align, induce, hmmlm, or key presses to decode.")
     ] = "decode",
     keys: Annotated[
         str | None, typer.Argument(metavar="[KEYS]", help="Your own key presses, words separated by spaces.")
@@ -55,7 +56,7 @@ def demo(
     """Train a model, type noisy messages on a phone's keypad, and read them back with proof.
 
     "align" aligns the words of the King James and the World English Bible instead; "induce" finds the parts
-    of speech of the text.
+    of speech of the text; "hmmlm" trains a hidden Markov language model and lets it write under constraints.
 
     The text is the World English Bible (public domain; extra "demo"), or a few sentences where that is not
     installed.
@@ -69,6 +70,9 @@ def demo(
     console = Console(highlight=False)
     if task == "align":
         demo_align(console, html)
+        return
+    if task == "hmmlm":
+        demo_hmmlm(console, *_sentences())
         return
     begun = time.perf_counter()
     source, sentences = _sentences()

@@ -1,0 +1,53 @@
+"""Language models interpolated word by word: p(w | before) = sum_m weight_m p_m(w | before).
+
+The weights are fitted on held-out text by EM, whose optimum is unique. Whatever gives ln p of each token of
+a text takes part: hidden Markov models, n-gram models, neural ones. The result is a language model, but it is
+no hidden Markov model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenite.errors import ModelError
+from hiddenite.hmmlm.training import fit_weights
+
+
+class TokenModel(Protocol):
+    """A language model that scores words one by one."""
+
+    def token_log_probs(self, text: bytes, threads: int = 0) -> NDArray[np.float64]:
+        """ln p of each word and sentence end, line after line."""
+
+
+class Interpolation:
+    """Models and their weights."""
+
+    def __init__(self, models: Sequence[TokenModel], weights: Sequence[float]) -> None:
+        if len(models) != len(weights) or not models or min(weights) < 0 or abs(sum(weights) - 1) > 1e-6:
+            raise ModelError("expected a weight for each model, together one")
+        self.models, self.weights = tuple(models), tuple(weights)
+
+    @classmethod
+    def fit(cls, models: Sequence[TokenModel], valid: bytes, threads: int = 0) -> Interpolation:
+        """Choose the weights under which the validation text is most probable."""
+        columns = np.stack([model.token_log_probs(valid, threads) for model in models])
+        if not columns.shape[1]:
+            raise ModelError("the validation text is empty, expected words to fit the weights on")
+        return cls(models, fit_weights(columns).tolist())
+
+    def token_log_probs(self, text: bytes, threads: int = 0) -> NDArray[np.float64]:
+        """ln p of each word and sentence end, line after line."""
+        columns = np.stack([model.token_log_probs(text, threads) for model in self.models])
+        log_weights = np.log(np.maximum(self.weights, 1e-300))
+        return np.asarray(np.logaddexp.reduce(columns + log_weights[:, None], axis=0))
+
+    def perplexity(self, text: bytes, threads: int = 0) -> float:
+        """exp of minus the mean ln p per token, sentence ends included."""
+        log_probs = self.token_log_probs(text, threads)
+        return math.exp(-float(log_probs.mean())) if len(log_probs) else math.nan
