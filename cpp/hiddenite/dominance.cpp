@@ -85,7 +85,7 @@ void WalkDecoder::drop_dominated(double margin) {
     Entry& entry = entries_[e];
     entry.need = std::max(entry.need, entry.value);
     if (closure_.suffix[e] == NONE) continue;
-    const ChainBounds::Bound& bound = bounds_.get(index_, words_, closure_.state[e]);
+    const ChainBounds::Bound bound = bounds_.get(index_, words_, closure_.state[e]);
     entry.up = bound.up;
     Entry& suffix = entries_[closure_.suffix[e]];
     suffix.need = std::max(suffix.need, entry.need + bound.down);

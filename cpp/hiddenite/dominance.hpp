@@ -104,7 +104,9 @@ class WalkDecoder {
   void sort_extensions(std::uint32_t e);
   ChainBounds::Bound bound_after(NodeId next);
   double most_above_word(double value, double up_to_root, WordId w) const;
-  double up_after_word(std::uint32_t k);
+  void bound_words();
+  template <class Fall>
+  void bound_words(Fall fall);
   void seed_threshold();
   void seed_from(std::uint32_t e);
   std::vector<Active>::const_iterator best_final() const;
@@ -127,7 +129,8 @@ class WalkDecoder {
   bool has_next_ = false;
   Slot end_slot_ = make_end_slot();
   std::vector<double> word_threshold_;  // [word of the slot]: the same above that word's
-  std::vector<double> up_after_word_;   // [word of the slot]: NaN until asked for
+  std::vector<double> most_with_word_;  // [word of the slot]: its weight, less what the next slot takes from up_of_word
+  std::vector<double> best_unigram_;    // [block of a range's words]: the most that a unigram can be worth
   double threshold_ = LOG_ZERO;  // some completion of a real prefix is worth this above the root's
   std::uint64_t num_states_ = 0;
 };

@@ -15,9 +15,10 @@ namespace {
 
 constexpr double FLOAT_SLACK = 8 * std::numeric_limits<float>::epsilon();
 constexpr float NO_PROB = -std::numeric_limits<float>::infinity();
-constexpr std::size_t PREFETCH = 6;  // so many items ahead
-constexpr std::size_t FOUND_AT_ONCE = 24;  // enough to fetch ahead, few enough to learn from
-constexpr std::size_t NUM_SEEDS = 2;  // prefixes tried for a first threshold
+constexpr std::size_t PREFETCH = 8;  // so many items ahead
+constexpr std::size_t FOUND_AT_ONCE = 12;  // enough to fetch ahead, few enough to learn from
+constexpr std::size_t BLOCK = 16;  // words of a range that are bounded together
+constexpr std::size_t NUM_SEEDS = 1;  // prefixes tried for a first threshold
 
 }  // namespace
 
@@ -71,11 +72,13 @@ void WalkDecoder::expand(bool prune, double margin, Passed* passed) {
   if (passed) passed->arcs.clear();
   threshold_ = LOG_ZERO;
   word_threshold_.assign(prune ? words_.slot().size() : 0, LOG_ZERO);
-  up_after_word_.assign(prune ? words_.slot().size() : 0, std::numeric_limits<double>::quiet_NaN());
-  if (prune) seed_threshold();
+  if (prune) {
+    bound_words();
+    seed_threshold();
+  }
   found_.clear();
   for (std::uint32_t e = 0; e < entries_.size(); ++e) {
-    if (e + PREFETCH < entries_.size()) words_.prefetch_arcs(index_, closure_.state[e + PREFETCH]);
+    if (e + PREFETCH < entries_.size()) words_.prefetch_arcs(index_, closure_.state[e + PREFETCH], prune);
     const Entry& entry = entries_[e];
     if (entry.reach == LOG_ZERO) continue;
     if (prune && entry.reach + words_.best_arc(index_, closure_.state[e]) + words_.best_log_weight() <
@@ -113,47 +116,76 @@ void WalkDecoder::find_arcs(std::uint32_t e, bool prune, double margin) {
   const Entry& entry = entries_[e];
   const NodeId s = closure_.state[e];
   const bool own = entry.value == entry.reach;  // then no longer state uses these arcs to more effect
-  const double least = (prune ? threshold_ : LOG_ZERO) - margin - SLACK - entry.reach;
-  const auto find = [&](NodeId a, const StateIndex::Arc& arc, std::uint32_t k) {
+  const double least = threshold_ - margin - SLACK - entry.reach;
+  if (!prune) {
+    words_.for_each_arc(index_, s, [&](NodeId a, const StateIndex::Arc& arc, std::uint32_t k) {
+      if (arc.log_prob > NO_PROB) found_.push_back({e, a, k, NONE, arc.next});
+    });
+    return;
+  }
+  const auto find = [&, most = most_with_word_.data(), least](NodeId a, StateIndex::ArcHead head, std::uint32_t k) {
+    if (head.up_to_root + most[k] < least) return;
     const double weight = words_.log_weight(k);
-    if (arc.up_to_root + weight < least || arc.log_prob == NO_PROB) return;
-    if (prune) {
-      const double above = most_above_word(entry.reach + weight, arc.up_to_root, arc.word);
-      if (above < word_threshold_[k] - margin) return;
-      if (s != ROOT && above + up_after_word(k) < threshold_ - margin - SLACK) return;
-    }
+    if (most_above_word(entry.reach + weight, head.up_to_root, head.word) < word_threshold_[k] - margin) return;
+    const StateIndex::Arc& arc = index_.arc(a);
+    if (arc.log_prob == NO_PROB) return;
     index_.prefetch_state(arc.next);
     found_.push_back({e, a, k, NONE, arc.next});
-    if (own && prune) threshold_ = std::max(threshold_, entry.value + weight + arc.down_to_root);
+    if (own) threshold_ = std::max(threshold_, entry.value + weight + arc.down_to_root);
   };
-  if (s == ROOT && prune && words_.is_range()) {
+  if (s == ROOT && words_.is_range()) {
     find_unigrams(least, find);
   } else {
-    words_.for_each_arc(index_, s, find);
+    words_.for_each_head(index_, s, find);
   }
 }
 
-// Of the state after the slot's k-th word alone, the word after it being one of the next slot.
-double WalkDecoder::up_after_word(std::uint32_t k) {
-  double& up = up_after_word_[k];
-  if (std::isnan(up)) up = bound_after(index_.arc(1 + words_.slot().word[k]).next).up_to_root;
-  return up;
+// What the next slot is known to offer bounds what any arc to a word can bring: all such arcs lead to states
+// that end in the word, and share the bound of the state after the word alone.
+void WalkDecoder::bound_words() {
+  const std::uint32_t next_class = has_next_ ? next_words_.one_class() : 0;
+  if (next_class == 0) return bound_words([](WordId) { return 0.0f; });
+  bound_words([row = index_.fall_after_word(next_class)](WordId w) { return row[w]; });
 }
 
-// The unigrams of a range lie side by side, as their weights do: hardly any passes, so they are tested in blocks.
+// The unigrams of a range lie side by side, as the weights do: a bound for a block of them is had on the way.
+template <class Fall>
+void WalkDecoder::bound_words(Fall fall) {
+  const Slot& slot = words_.slot();
+  const std::size_t size = slot.size();
+  const double* const weight = words_.log_weights();
+  most_with_word_.resize(size);
+  if (!words_.is_range()) {
+    for (std::size_t k = 0; k < size; ++k) most_with_word_[k] = weight[k] + fall(slot.word[k]);
+    return;
+  }
+  best_unigram_.assign((size + BLOCK - 1) / BLOCK, LOG_ZERO);
+  const WordId first = slot.word.front();
+  const float* const up = index_.unigram_up_to_root() + first;
+  double* const most = most_with_word_.data();
+  const auto bound = [&](std::size_t k, double& best) {
+    most[k] = weight[k] + fall(first + static_cast<WordId>(k));
+    best = most[k] + up[k] > best ? most[k] + up[k] : best;
+  };
+  std::size_t k = 0;
+  for (; k + BLOCK <= size; k += BLOCK) {
+    double best[4] = {LOG_ZERO, LOG_ZERO, LOG_ZERO, LOG_ZERO};  // four at a time
+    for (std::size_t j = 0; j < BLOCK; ++j) bound(k + j, best[j % 4]);
+    best_unigram_[k / BLOCK] = std::max(std::max(best[0], best[1]), std::max(best[2], best[3]));
+  }
+  for (; k < size; ++k) bound(k, best_unigram_.back());
+}
+
+// Hardly any unigram of a range is worth its while.
 template <class Find>
 void WalkDecoder::find_unigrams(double least, Find find) {
-  constexpr std::uint32_t block = 16;
   const WordId first = words_.slot().word.front();
-  const auto size = static_cast<std::uint32_t>(words_.slot().size());
   const float* const up = index_.unigram_up_to_root() + first;
-  const double* const weight = words_.log_weights();
-  for (std::uint32_t begin = 0; begin < size; begin += block) {
-    const std::uint32_t end = std::min(begin + block, size);
-    int passes = 0;
-    for (std::uint32_t k = begin; k < end; ++k) passes += up[k] + weight[k] >= least;
-    for (std::uint32_t k = begin; passes > 0 && k < end; ++k) {
-      if (up[k] + weight[k] >= least) find(1 + first + k, index_.arc(1 + first + k), k);
+  for (std::size_t b = 0; b < best_unigram_.size(); ++b) {
+    if (best_unigram_[b] < least) continue;
+    const std::size_t end = std::min((b + 1) * BLOCK, most_with_word_.size());
+    for (auto k = static_cast<std::uint32_t>(b * BLOCK); k < end; ++k) {
+      if (up[k] + most_with_word_[k] >= least) find(1 + first + k, {first + k, up[k]}, k);
     }
   }
 }
@@ -162,6 +194,9 @@ void WalkDecoder::use_found(bool prune, double margin, Passed* passed) {
   if (prune && has_next_) {
     for (const FoundArc& found : found_) next_words_.prefetch(index_, found.next);
     for (const FoundArc& found : found_) next_words_.prefetch(index_, index_.state(found.next).suffix);
+    for (const FoundArc& found : found_) {
+      next_words_.prefetch(index_, index_.state(index_.state(found.next).suffix).suffix);
+    }
   }
   for (std::size_t i = 0; i < found_.size(); ++i) {
     const auto [e, a, k, unused, next] = found_[i];
@@ -169,7 +204,7 @@ void WalkDecoder::use_found(bool prune, double margin, Passed* passed) {
     const double weight = words_.log_weight(k);
     const double least = threshold_ - margin - SLACK;
     double value = entries_[e].reach;
-    if (prune && value + arc.up_to_root + weight < least) continue;
+    if (prune && value + index_.head(a).up_to_root + most_with_word_[k] < least) continue;
     ChainBounds::Bound after;
     if (prune) {
       after = bound_after(arc.next);
@@ -213,7 +248,7 @@ std::pair<double, std::uint32_t> WalkDecoder::best_prefix(std::uint32_t e, WordI
   for (std::uint32_t i = 0; i < entry.num_extensions; ++i) {
     const std::uint32_t x = closure_.extensions[closure_.first_extension[e] + i];
     if (entries_[x].backed_off <= entry.value) break;
-    if (index_.find_arc(closure_.state[x], w) == NO_NODE) return {entries_[x].backed_off, entries_[x].origin};
+    if (!index_.lists(closure_.state[x], w)) return {entries_[x].backed_off, entries_[x].origin};
   }
   return {entry.value, entry.active};
 }

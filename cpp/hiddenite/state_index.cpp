@@ -25,6 +25,7 @@ StateIndex::StateIndex(const NgramTable& table, bool ends) : table_(table), ends
   bound_states();
   bound_arcs();
   tabulate_classes();
+  tabulate_words();
 }
 
 void StateIndex::classify_words() {
@@ -104,9 +105,10 @@ void StateIndex::bound_arcs() {
     state.up_to_root = round_up(add_up(up, states_[state.suffix].up_to_root));
     down_to_root[s] = round_down(add_down(down, down_to_root[state.suffix]));
   }
+  assign_large(heads_, table_.num_nodes(), ArcHead{});
   for (NodeId a = 1; a < table_.num_nodes(); ++a) {
     Arc& arc = arcs_[a];
-    arc.up_to_root = round_up(add_up(arc.log_prob, states_[arc.next].up_to_root));
+    heads_[a] = {arc.word, round_up(add_up(arc.log_prob, states_[arc.next].up_to_root))};
     arc.down_to_root = round_down(add_down(arc.log_prob, down_to_root[arc.next]));
   }
   up_of_word_.resize(table_.vocabulary.size());
@@ -117,17 +119,16 @@ void StateIndex::bound_arcs() {
     State& state = states_[s];
     float best = static_cast<float>(LOG_ZERO);
     for (NodeId a = state.first_arc; a < end_arc(s); ++a) {
-      best = std::max(best, arcs_[a].up_to_root);
+      best = std::max(best, heads_[a].up_to_root);
     }
     state.best_arc = best;
   }
 }
 
 void StateIndex::tabulate_classes() {
-  constexpr NodeId few_arcs = 8;  // looked through one by one
   const NodeId num_contexts = table_.num_contexts();
   for (NodeId s = 1; s < num_contexts; ++s) {
-    if (end_arc(s) - states_[s].first_arc <= few_arcs) continue;
+    if (end_arc(s) - states_[s].first_arc <= FEW_ARCS) continue;
     class_tables_.push_back({states_[s].first_arc, states_[s].up, states_[s].down, states_[s].best_arc});
     states_[s].table = static_cast<std::uint32_t>(class_tables_.size());
     for (std::uint32_t bits = states_[s].classes; bits != 0; bits &= bits - 1) {
@@ -140,12 +141,37 @@ void StateIndex::tabulate_classes() {
       c.first_arc = std::min(c.first_arc, a);
       c.up = std::max(c.up, arc.up);
       c.down = std::min(c.down, arc.down);
-      c.best_arc = std::max(c.best_arc, arc.up_to_root);
+      c.best_arc = std::max(c.best_arc, heads_[a].up_to_root);
     }
     states_[s].classes |= HAS_CLASS_TABLE;
   }
   unigram_up_to_root_.resize(table_.vocabulary.size());
-  for (WordId w = 0; w < table_.vocabulary.size(); ++w) unigram_up_to_root_[w] = arcs_[1 + w].up_to_root;
+  for (WordId w = 0; w < table_.vocabulary.size(); ++w) unigram_up_to_root_[w] = heads_[1 + w].up_to_root;
+}
+
+// Most states of a chain end in the state after one word: what it can bring is at hand for each class.
+void StateIndex::tabulate_words() {
+  const std::size_t num_words = word_class_.size();
+  const std::size_t num_classes = std::size_t{1} + *std::max_element(word_class_.begin(), word_class_.end());
+  assign_large(fall_after_word_, num_classes * num_words, 0.0f);
+  assign_large(down_after_word_, num_classes * num_words, 0.0f);
+  std::vector<float> up(num_classes), down(num_classes);
+  for (WordId w = 0; w < num_words; ++w) {
+    const NodeId s = arcs_[1 + w].next;
+    if (s == ROOT) continue;
+    std::fill(up.begin(), up.end(), states_[s].log_backoff);
+    std::fill(down.begin(), down.end(), states_[s].log_backoff);
+    for (NodeId a = states_[s].first_arc; a < end_arc(s); ++a) {
+      const std::size_t c = word_class_[arcs_[a].word];
+      up[c] = std::max(up[c], arcs_[a].up);
+      down[c] = std::min(down[c], arcs_[a].down);
+    }
+    for (std::size_t c = 0; c < num_classes; ++c) {
+      const float fall = std::isfinite(up_of_word_[w]) ? round_up(double{up[c]} - up_of_word_[w]) : 0.0f;
+      fall_after_word_[c * num_words + w] = std::min(fall, 0.0f);
+      down_after_word_[c * num_words + w] = down[c];
+    }
+  }
 }
 
 }  // namespace hiddenite

@@ -39,7 +39,7 @@ class StateIndex {
     float up, down;      // bounds against `suffix`
     float up_to_root;    // sum of `up` down the suffix chain
     union {
-      float best_arc;           // max over arcs of arc.up_to_root; with a class table:
+      float best_arc;           // max over arcs of up_to_root; with a class table:
       std::uint32_t table;      // its first class in class_tables_, before which lies that of all arcs
     };
   };
@@ -47,9 +47,13 @@ class StateIndex {
     WordId word;
     NodeId next;         // the state after it
     float log_prob;
-    float up_to_root;    // log_prob + the sum of `up` of the next state's chain
-    float down_to_root;  // log_prob + the sum of `down`
+    float down_to_root;  // log_prob + the sum of `down` of the next state's chain
     float up, down;      // arc_up, arc_down
+  };
+  // What a walk that prunes asks of every arc; most are never asked for more.
+  struct ArcHead {
+    WordId word;
+    float up_to_root;    // log_prob + the sum of `up` of the next state's chain
   };
 
   StateIndex(const NgramTable& table, bool ends);
@@ -59,13 +63,15 @@ class StateIndex {
   const State& state(NodeId s) const { return states_[s]; }
   NodeId end_arc(NodeId s) const { return states_[s + 1].first_arc; }
   const Arc& arc(NodeId a) const { return arcs_[a]; }
+  const ArcHead& head(NodeId a) const { return heads_[a]; }
   NodeId start() const { return start_; }
-  std::size_t bytes() const { return states_.size() * sizeof(State) + arcs_.size() * sizeof(Arc); }
+  std::size_t bytes() const { return states_.size() * sizeof(State) + arcs_.size() * (sizeof(Arc) + sizeof(ArcHead)); }
 
   // The sum of `up` from the state after the word alone to the root.
   float up_of_word(WordId w) const { return up_of_word_[w]; }
 
-  // What a state with many arcs knows of one word class: its first arc of the
+  static constexpr NodeId FEW_ARCS = 8;  // looked through one by one
+  // What a state with more arcs knows of one word class: its first arc of the
   // class and, over the arcs of the class, `up`, `down` and the best arc's up_to_root.
   struct ClassOfArcs {
     NodeId first_arc;
@@ -80,6 +86,10 @@ class StateIndex {
     const State& state = states_[s];
     return state.classes & HAS_CLASS_TABLE ? class_tables_[state.table - 1].best_arc : state.best_arc;
   }
+  // After each word alone, the next word being of the class. By how much less than up_of_word(w) the rest can
+  // bring, never above 0; and `down`.
+  const float* fall_after_word(std::uint32_t class_bit) const { return &fall_after_word_[class_row(class_bit)]; }
+  const float* down_after_word(std::uint32_t class_bit) const { return &down_after_word_[class_row(class_bit)]; }
   // up_to_root of the unigrams, side by side.
   const float* unigram_up_to_root() const { return unigram_up_to_root_.data(); }
 
@@ -88,19 +98,7 @@ class StateIndex {
   std::uint32_t class_bit(WordId w) const { return std::uint32_t{1} << word_class_[w]; }
 
   // The first arc of s whose word is not below w; end_arc(s) if there is none.
-  NodeId lower_arc(NodeId s, WordId w) const {
-    NodeId first = states_[s].first_arc;
-    const NodeId end = end_arc(s);
-    NodeId size = end - first;
-    while (size > FEW_ARCS) {
-      const NodeId half = size / 2;
-      const bool below = arcs_[first + half].word < w;
-      first += below ? half + 1 : 0;
-      size = below ? size - half - 1 : half;
-    }
-    while (first < end && arcs_[first].word < w) ++first;
-    return first;
-  }
+  NodeId lower_arc(NodeId s, WordId w) const { return lower(arcs_, s, w); }
   // The arc of s that predicts w, or NO_NODE.
   NodeId find_arc(NodeId s, WordId w) const {
     if (s == ROOT) return 1 + w;
@@ -108,10 +106,18 @@ class StateIndex {
     const NodeId a = lower_arc(s, w);
     return a < end_arc(s) && arcs_[a].word == w ? a : NO_NODE;
   }
+  // Some arc of s predicts w; looks at heads alone.
+  bool lists(NodeId s, WordId w) const {
+    if (s == ROOT) return true;
+    if ((states_[s].classes & class_bit(w)) == 0) return false;
+    const NodeId a = lower(heads_, s, w);
+    return a < end_arc(s) && heads_[a].word == w;
+  }
 
   // Memory is what a walk waits for: ask for it early.
   void prefetch_state(NodeId s) const { __builtin_prefetch(&states_[s]); }
   void prefetch_arc(NodeId a) const { __builtin_prefetch(&arcs_[a]); }
+  void prefetch_head(NodeId a) const { __builtin_prefetch(&heads_[a]); }
   void prefetch_bounds(NodeId s, std::uint32_t class_bit) const {
     if (states_[s].classes & HAS_CLASS_TABLE) {
       __builtin_prefetch(&class_of_arcs(s, class_bit));
@@ -122,26 +128,50 @@ class StateIndex {
   void prefetch_arcs(NodeId s) const { __builtin_prefetch(&arcs_[states_[s].first_arc]); }
 
  private:
-  std::uint32_t num_classes_before(NodeId s, std::uint32_t class_bit) const {
-    return static_cast<std::uint32_t>(std::popcount(states_[s].classes & (class_bit - 1)));
+  template <class Item>
+  NodeId lower(const std::vector<Item>& items, NodeId s, WordId w) const {
+    NodeId first = states_[s].first_arc;
+    const NodeId end = end_arc(s);
+    NodeId size = end - first;
+    while (size > 4) {
+      const NodeId half = size / 2;
+      const bool below = items[first + half].word < w;
+      first += below ? half + 1 : 0;
+      size = below ? size - half - 1 : half;
+    }
+    while (first < end && items[first].word < w) ++first;
+    return first;
   }
-
-  static constexpr NodeId FEW_ARCS = 4;  // looked through one by one
+  std::size_t class_row(std::uint32_t class_bit) const {
+    return static_cast<std::size_t>(std::countr_zero(class_bit)) * word_class_.size();
+  }
+  std::uint32_t num_classes_before(NodeId s, std::uint32_t class_bit) const {
+    return count_bits(states_[s].classes & (class_bit - 1));
+  }
+  // Without the instruction that not every processor has, std::popcount is a call.
+  static std::uint32_t count_bits(std::uint32_t x) {
+    x -= x >> 1 & 0x55555555u;
+    x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
+    return ((x + (x >> 4)) & 0x0F0F0F0Fu) * 0x01010101u >> 24;
+  }
 
   void classify_words();
   void link_states();
   void bound_states();
   void bound_arcs();
   void tabulate_classes();
+  void tabulate_words();
 
   const NgramTable& table_;
   bool ends_;
   NodeId start_ = ROOT;
   std::vector<State> states_;  // one more than contexts
   std::vector<Arc> arcs_;
+  std::vector<ArcHead> heads_;  // of the arcs
   std::vector<std::uint8_t> word_class_;
   std::vector<float> up_of_word_;
   std::vector<float> unigram_up_to_root_;
+  std::vector<float> fall_after_word_, down_after_word_;  // [class][word]
   std::vector<ClassOfArcs> class_tables_;  // by state and class
 };
 

@@ -74,26 +74,20 @@ class SuffixClosure {
   // Calls node(i) for the state of each i below `count`; the states are distinct.
   template <class Node>
   void build(const StateIndex& index, std::size_t count, Node node) {
-    entry_of_.clear();
-    state.clear();
+    place_of_.clear();
+    added_.clear();
+    first_of_depth_.assign(1, 0);
     for (std::size_t i = 0; i < count; ++i) {
       if (i + PREFETCH < count) index.prefetch_state(node(i + PREFETCH));
       if (i + PREFETCH / 2 < count) index.prefetch_state(index.state(node(i + PREFETCH / 2)).suffix);
-      for (NodeId s = node(i);; s = index.state(s).suffix) {
-        bool inserted;
-        entry_of_.at(s, inserted);
-        if (!inserted) break;
-        state.push_back(s);
-        if (s == ROOT) break;
-      }
+      add(index, node(i));
     }
-    std::sort(state.begin(), state.end(), std::greater<>());  // longer contexts have higher ids
-    for (std::uint32_t e = 0; e < state.size(); ++e) entry_of_.set(state[e], e);
-    link(index);
+    order_by_depth();
+    link();
   }
 
   std::size_t size() const { return state.size(); }
-  std::uint32_t entry(NodeId s) const { return entry_of_.get(s); }
+  std::uint32_t entry(NodeId s) const { return added_[place_of_.get(s)].entry; }
 
   std::vector<NodeId> state;
   std::vector<std::uint32_t> suffix;           // entry of the next shorter state; NONE for the root
@@ -101,13 +95,49 @@ class SuffixClosure {
   std::vector<std::uint32_t> extensions;       // extensions[first_extension[e] .. first_extension[e + 1]]
 
  private:
-  void link(const StateIndex& index) {
-    suffix.assign(size(), NONE);
+  struct Added {
+    NodeId state;
+    std::uint32_t suffix;  // its place in the order of adding
+    std::uint32_t depth;   // the number of its suffixes
+    std::uint32_t entry;
+  };
+
+  // Adds a state after its suffixes; returns its place in the order of adding.
+  std::uint32_t add(const StateIndex& index, NodeId s) {
+    if (const std::uint32_t known = place_of_.get(s); known != NONE) return known;
+    const std::uint32_t shorter = s == ROOT ? NONE : add(index, index.state(s).suffix);
+    const std::uint32_t depth = s == ROOT ? 0 : added_[shorter].depth + 1;
+    const auto place = static_cast<std::uint32_t>(added_.size());
+    place_of_.set(s, place);
+    added_.push_back({s, shorter, depth, NONE});
+    if (depth == first_of_depth_.size()) first_of_depth_.push_back(0);
+    ++first_of_depth_[depth];
+    return place;
+  }
+
+  // Deepest first, by counting.
+  void order_by_depth() {
+    std::uint32_t first = 0;
+    for (std::size_t d = first_of_depth_.size(); d-- > 0;) {
+      const std::uint32_t count = first_of_depth_[d];
+      first_of_depth_[d] = first;
+      first += count;
+    }
+    state.resize(added_.size());
+    suffix.resize(added_.size());
+    for (Added& added : added_) {
+      added.entry = first_of_depth_[added.depth]++;
+      state[added.entry] = added.state;
+    }
+    for (const Added& added : added_) {
+      suffix[added.entry] = added.suffix == NONE ? NONE : added_[added.suffix].entry;
+    }
+  }
+
+  void link() {
     first_extension.assign(size() + 1, 0);
-    for (std::uint32_t e = 0; e < size(); ++e) {
-      if (state[e] == ROOT) continue;
-      suffix[e] = entry_of_.get(index.state(state[e]).suffix);
-      ++first_extension[suffix[e] + 1];
+    for (const std::uint32_t e : suffix) {
+      if (e != NONE) ++first_extension[e + 1];
     }
     for (std::size_t e = 0; e < size(); ++e) first_extension[e + 1] += first_extension[e];
     extensions.resize(first_extension.back());
@@ -119,7 +149,9 @@ class SuffixClosure {
 
   static constexpr std::size_t PREFETCH = 8;  // so many items ahead
 
-  NodeMap entry_of_;
+  NodeMap place_of_;
+  std::vector<Added> added_;
+  std::vector<std::uint32_t> first_of_depth_;
   std::vector<std::uint32_t> fill_;
 };
 
@@ -169,16 +201,20 @@ class SlotWords {
   const double* log_weights() const { return log_weight_; }
   bool is_range() const { return is_range_; }
 
+  // The class that all words share, as a bit; 0 if they do not, or are so many that only the bounds of all words do.
+  std::uint32_t one_class() const { return is_one_class_ && !is_most_ ? classes_ : 0; }
+
   // Asks for what bounds(s) will read, if s itself is there.
   void prefetch(const StateIndex& index, NodeId s) const {
     const StateIndex::State& state = index.state(s);
     index.prefetch_state(state.suffix);
     if (is_one_class_ && state.classes & classes_) index.prefetch_bounds(s, classes_);
   }
-  // Asks for the first of the arcs of s to a word of the slot.
-  void prefetch_arcs(const StateIndex& index, NodeId s) const {
+  // Asks for the first of the arcs of s to a word of the slot, or for its head.
+  void prefetch_arcs(const StateIndex& index, NodeId s, bool heads) const {
     if (s == ROOT || (index.state(s).classes & classes_) == 0) return;
-    index.prefetch_arc(is_one_class_ ? first_arc(index, s) : index.state(s).first_arc);
+    const NodeId a = is_one_class_ ? first_arc(index, s) : index.state(s).first_arc;
+    heads ? index.prefetch_head(a) : index.prefetch_arc(a);
   }
   // No arc of s to a word of the slot has a greater up_to_root.
   float best_arc(const StateIndex& index, NodeId s) const {
@@ -192,31 +228,12 @@ class SlotWords {
   // Calls visit(arc id, arc, k) for the arcs of s that predict a word of the slot.
   template <class Visit>
   void for_each_arc(const StateIndex& index, NodeId s, Visit visit) const {
-    const auto size = static_cast<NodeId>(slot_->size());
-    if (s == ROOT) {
-      for (NodeId k = 0; k < size; ++k) visit(1 + slot_->word[k], index.arc(1 + slot_->word[k]), k);
-      return;
-    }
-    const StateIndex::State& state = index.state(s);
-    if ((state.classes & classes_) == 0) return;
-    const NodeId end = index.end_arc(s);
-    if (is_range_) {
-      const WordId low = slot_->word.front(), high = slot_->word.back();
-      NodeId a = first_arc(index, s);
-      while (a < end && index.arc(a).word < low) ++a;
-      for (; a < end && index.arc(a).word <= high; ++a) visit(a, index.arc(a), index.arc(a).word - low);
-    } else if (const NodeId first = is_one_class_ ? first_arc(index, s) : state.first_arc; end - first <= 8 * size) {
-      const WordId high = slot_->word.back();
-      for (NodeId a = first; a < end && index.arc(a).word <= high; ++a) {
-        const std::uint32_t k = place_[index.arc(a).word];
-        if (k != NONE) visit(a, index.arc(a), k);
-      }
-    } else {
-      for (NodeId k = 0; k < size; ++k) {
-        const NodeId a = index.find_arc(s, slot_->word[k]);
-        if (a != NO_NODE) visit(a, index.arc(a), k);
-      }
-    }
+    for_each(index, s, &index.arc(0), visit);
+  }
+  // The same with the arcs' heads.
+  template <class Visit>
+  void for_each_head(const StateIndex& index, NodeId s, Visit visit) const {
+    for_each(index, s, &index.head(0), visit);
   }
 
   // The most and the least that the next word and all after it can add to s
@@ -242,6 +259,40 @@ class SlotWords {
   }
 
  private:
+  template <class Item, class Visit>
+  void for_each(const StateIndex& index, NodeId s, const Item* items, Visit visit) const {
+    const auto size = static_cast<NodeId>(slot_->size());
+    if (s == ROOT) {
+      for (NodeId k = 0; k < size; ++k) visit(1 + slot_->word[k], items[1 + slot_->word[k]], k);
+      return;
+    }
+    const StateIndex::State& state = index.state(s);
+    if ((state.classes & classes_) == 0) return;
+    const NodeId end = index.end_arc(s);
+    if (is_range_) {
+      const WordId low = slot_->word.front();
+      NodeId a = first_arc(index, s);
+      if (end - a <= StateIndex::FEW_ARCS) {  // fewer than it takes to foresee where the range begins and ends
+        for (; a < end; ++a) {
+          if (items[a].word - low < size) visit(a, items[a], items[a].word - low);
+        }
+        return;
+      }
+      while (a < end && items[a].word < low) ++a;
+      for (; a < end && items[a].word - low < size; ++a) visit(a, items[a], items[a].word - low);
+    } else if (const NodeId first = is_one_class_ ? first_arc(index, s) : state.first_arc; end - first <= 8 * size) {
+      const WordId high = slot_->word.back();
+      for (NodeId a = first; a < end && items[a].word <= high; ++a) {
+        const std::uint32_t k = place_[items[a].word];
+        if (k != NONE) visit(a, items[a], k);
+      }
+    } else {
+      for (NodeId k = 0; k < size; ++k) {
+        const NodeId a = index.find_arc(s, slot_->word[k]);
+        if (a != NO_NODE) visit(a, items[a], k);
+      }
+    }
+  }
   // Four at a time: std::max_element waits for each comparison.
   static double best_of(const std::vector<double>& values) {
     double best[4] = {LOG_ZERO, LOG_ZERO, LOG_ZERO, LOG_ZERO};
@@ -284,23 +335,30 @@ class ChainBounds {
     place_of_.clear();
     bounds_.clear();
   }
-  const Bound& get(const StateIndex& index, const SlotWords& words, NodeId s) {
+  Bound get(const StateIndex& index, const SlotWords& words, NodeId s) {
+    if (s == ROOT) return {};
+    const bool is_word = s <= index.table().vocabulary.size();
+    if (is_word && words.one_class() != 0) return after_word(index, words.one_class(), s - 1);
     bool inserted;
     std::uint32_t& place = place_of_.at(s, inserted);
     if (!inserted) return bounds_[place];
     const auto own = static_cast<std::uint32_t>(bounds_.size());
     place = own;
     bounds_.push_back({});
-    if (s == ROOT) return bounds_[own];
     const auto [up, down] = words.bounds(index, s);
     const Bound shorter = get(index, words, index.state(s).suffix);
-    const bool is_word = s <= index.table().vocabulary.size();
     return bounds_[own] = {up, down,
                            is_word ? 0.0 : up + shorter.up_to_word, is_word ? 0.0 : down + shorter.down_to_word,
                            up + shorter.up_to_root, down + shorter.down_to_root};
   }
 
  private:
+  static Bound after_word(const StateIndex& index, std::uint32_t class_bit, WordId w) {
+    const double up = double{index.up_of_word(w)} + index.fall_after_word(class_bit)[w];
+    const double down = index.down_after_word(class_bit)[w];
+    return {up, down, 0.0, 0.0, up, down};
+  }
+
   NodeMap place_of_;
   std::vector<Bound> bounds_;
 };
