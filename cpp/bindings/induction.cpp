@@ -51,7 +51,7 @@ void bind_induction_options(nb::module_& m) {
            [](InductionOptions* self, unsigned tags, unsigned order, bool one_tag, const std::string& lexicon,
               const std::string& spelling, const std::string& sampler, unsigned particles, unsigned chunk,
               unsigned singleton_tags, unsigned local_every, bool sample_hyperparameters, double geometric,
-              double strength_shape, double strength_scale, unsigned anneal, double heat, const std::string& fault) {
+              double strength_shape, double strength_scale, const std::string& fault) {
              if (!(strength_shape > 0.0) || !(strength_scale > 0.0)) {
                throw nb::value_error("expected a positive shape and scale");
              }
@@ -61,14 +61,13 @@ void bind_induction_options(nb::module_& m) {
                  .sampler = choice<InductionSampler>(SAMPLERS, sampler),
                  .moves = {.particles = particles, .chunk = chunk, .singleton_tags = singleton_tags,
                            .fault = choice<Fault>(FAULTS, fault)},
-                 .anneal = anneal, .heat = heat, .local_every = local_every,
-                 .sample_parameters = sample_hyperparameters,
+                 .local_every = local_every, .sample_parameters = sample_hyperparameters,
                  .strength_prior = {strength_shape, strength_scale}, .geometric = geometric};
            },
            "tags"_a, nb::kw_only(), "order"_a = 3, "one_tag"_a = false, "lexicon"_a = "none", "spelling"_a = "none",
            "sampler"_a = "local", "particles"_a = 10, "chunk"_a = 64, "singleton_tags"_a = 8, "local_every"_a = 1,
            "sample_hyperparameters"_a = true, "geometric"_a = 0.9, "strength_shape"_a = 1.0,
-           "strength_scale"_a = 10.0, "anneal"_a = 0, "heat"_a = 5.0, "fault"_a = "none")
+           "strength_scale"_a = 10.0, "fault"_a = "none")
       .def_ro("tags", &InductionOptions::tags)
       .def_ro("order", &InductionOptions::order)
       .def_ro("one_tag", &InductionOptions::one_tag);

@@ -1,7 +1,6 @@
 #include "induction_chain.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "error.hpp"
@@ -24,7 +23,6 @@ void check_options(const InductionOptions& options) {
   if (sampler == InductionSampler::LEXICON && options.lexicon == LexiconKind::NONE) {
     throw ModelError("the lex sampler needs a lexicon model");
   }
-  if (!(options.heat >= 1.0)) throw ModelError("expected a heat of at least 1");
   if (!(options.geometric > 0.0 && options.geometric < 1.0)) {
     throw ModelError("expected a geometric parameter in (0, 1)");
   }
@@ -116,10 +114,7 @@ void InductionChain::draw_all_parameters(Random& random) {
 }
 
 void InductionChain::run_sampler(Random& random, SweepStatistics& statistics) {
-  SamplerOptions moves = options_.moves;
-  if (sweeps_ < options_.anneal) {
-    moves.temperature = std::pow(options_.heat, 1.0 - static_cast<double>(sweeps_) / options_.anneal);
-  }
+  const SamplerOptions& moves = options_.moves;
   switch (options_.sampler) {
     case InductionSampler::LOCAL: sweep_local(state_, moves, random, statistics); break;
     case InductionSampler::SENTENCE: sweep_sentences(state_, moves, true, random, statistics); break;

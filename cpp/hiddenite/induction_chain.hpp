@@ -22,10 +22,6 @@ struct InductionOptions {
   SpellingKind spelling = SpellingKind::NONE;
   InductionSampler sampler = InductionSampler::LOCAL;
   SamplerOptions moves;
-  // Annealing: over the first so many sweeps the temperature of particles falls from `heat` to 1, evenly in its
-  // logarithm. Only then is the posterior left as it is.
-  unsigned anneal = 0;
-  double heat = 5.0;
   unsigned local_every = 1;            // lexicon: a local sweep after each so many sweeps; 0: never
   bool sample_parameters = true;
   StrengthPrior strength_prior;

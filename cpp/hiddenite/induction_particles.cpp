@@ -112,7 +112,7 @@ std::size_t BlockParticles::draw(std::uint32_t word) {
   const double largest = *std::max_element(weights_.begin(), weights_.end());
   double total = 0.0, squares = 0.0;
   for (double& weight : weights_) {
-    weight = std::exp((weight - largest) / options_.temperature);
+    weight = std::exp(weight - largest);
     total += weight;
     squares += weight * weight;
   }

@@ -42,7 +42,6 @@ struct SamplerOptions {
   unsigned chunk = 64;            // tokens of a type that move together; 0: all
   unsigned singleton_tags = 8;    // lexicon: so many other tags are tried for a class of one, or as many
   unsigned singleton_tokens = 1024;  // as have no more tokens than this together
-  double temperature = 1.0;       // particles are drawn by weight^(1 / temperature): above 1 while annealing
   Fault fault = Fault::NONE;
 };
 
