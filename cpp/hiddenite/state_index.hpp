@@ -52,7 +52,27 @@ class StateIndex {
     float up, down;      // arc_up, arc_down
   };
 
+  // What a state with many arcs knows of one word class: its first arc of the
+  // class and, over the arcs of the class, `up`, `down` and the best arc's up_to_root.
+  struct ClassOfArcs {
+    NodeId first_arc;
+    float up, down, best_arc;
+  };
+
   StateIndex(const NgramTable& table, bool ends);
+
+  // The arrays of an index, as a compiled model keeps them.
+  struct Parts {
+    std::span<const State> states;
+    std::span<const Arc> arcs;
+    std::span<const std::uint8_t> word_class;
+    std::span<const float> up_of_word, unigram_up_to_root;
+    std::span<const ClassOfArcs> class_tables;
+    NodeId start;
+  };
+  Parts parts() const;
+  // Looks at parts that somebody else keeps and vouches for.
+  StateIndex(const NgramTable& table, bool ends, const Parts& parts);
 
   const NgramTable& table() const { return table_; }
   bool ends() const { return ends_; }
@@ -65,12 +85,6 @@ class StateIndex {
   // The sum of `up` from the state after the word alone to the root.
   float up_of_word(WordId w) const { return up_of_word_[w]; }
 
-  // What a state with many arcs knows of one word class: its first arc of the
-  // class and, over the arcs of the class, `up`, `down` and the best arc's up_to_root.
-  struct ClassOfArcs {
-    NodeId first_arc;
-    float up, down, best_arc;
-  };
   static constexpr std::uint32_t HAS_CLASS_TABLE = std::uint32_t{1} << 31;  // of State::classes
   // Of a state with such a table and the one bit of a class that it has.
   const ClassOfArcs& class_of_arcs(NodeId s, std::uint32_t class_bit) const {
@@ -137,12 +151,12 @@ class StateIndex {
   const NgramTable& table_;
   bool ends_;
   NodeId start_ = ROOT;
-  std::vector<State> states_;  // one more than contexts
-  std::vector<Arc> arcs_;
-  std::vector<std::uint8_t> word_class_;
-  std::vector<float> up_of_word_;
-  std::vector<float> unigram_up_to_root_;
-  std::vector<ClassOfArcs> class_tables_;  // by state and class
+  Column<State> states_;  // one more than contexts
+  Column<Arc> arcs_;
+  Column<std::uint8_t> word_class_;
+  Column<float> up_of_word_;
+  Column<float> unigram_up_to_root_;
+  Column<ClassOfArcs> class_tables_;  // by state and class
 };
 
 }  // namespace hiddenite
