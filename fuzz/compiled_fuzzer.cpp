@@ -16,6 +16,7 @@
 #include "hiddenite/compiled.hpp"
 #include "hiddenite/error.hpp"
 #include "hiddenite/score.hpp"
+#include "hiddenite/text.hpp"
 
 using namespace hiddenite;
 

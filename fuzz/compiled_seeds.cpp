@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "hiddenite/arpa.hpp"
 #include "hiddenite/compiled.hpp"
@@ -16,7 +17,7 @@ int main(int argc, char** argv) {
     std::ifstream in(entry.path(), std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     bool given = false;
-    LineReader lines([&]() -> std::string_view { return std::exchange(given, true) ? "" : text; }, "seed");
+    LineReader lines([&]() -> std::string_view { return std::exchange(given, true) ? std::string_view() : std::string_view(text); }, "seed");
     try {
       const ReadArpa read = read_arpa(lines);
       for (const bool with_index : {false, true}) {
