@@ -76,7 +76,7 @@ std::uint64_t checksum(std::string_view bytes) {
     for (std::size_t i = 0; i < lanes; ++i) h[i] = mix(h[i] ^ load<std::uint64_t>(bytes, at + 8 * i), k) + h[i];
   }
   std::array<char, step> rest{};
-  std::memcpy(rest.data(), bytes.data() + at, bytes.size() - at);
+  if (at < bytes.size()) std::memcpy(rest.data(), bytes.data() + at, bytes.size() - at);
   for (std::size_t i = 0; i < lanes; ++i) h[i] ^= load<std::uint64_t>({rest.data(), step}, 8 * i);
   std::uint64_t result = mix(bytes.size() ^ k, h[0] ^ h[1]);
   for (std::size_t i = 0; i < lanes; ++i) result = mix(result ^ h[i], k + 2 * i);
