@@ -6,6 +6,7 @@
 #   lint         the static checks alone
 #   sanitize     the tests on a build with AddressSanitizer and UndefinedBehaviorSanitizer
 #   build, stub  compile after an edit; write the type stub of the compiled module anew
+#   fuzz         the readers of model files under a fuzzer, ten minutes each; needs Clang
 #   bench, experiments, docs
 #   clean        remove what the above have made
 #
@@ -27,7 +28,7 @@ PYTHON_FILES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name py.typed
 # The development install serves the demo too; only a fresh checkout needs the user's one.
 DEMO_STAMP := $(if $(wildcard $(VENV)/.stamp-dev),$(VENV)/.stamp-dev,$(VENV)/.stamp-user)
 
-.PHONY: demo test lint statistical bench experiments docs sanitize build stub clean
+.PHONY: demo test lint statistical fuzz bench experiments docs sanitize build stub clean
 .DELETE_ON_ERROR:
 
 demo: $(DEMO_STAMP)
@@ -71,6 +72,9 @@ sanitize: $(SANITIZE_VENV)/.stamp
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	$(SANITIZE_VENV)/bin/python -m pytest -n $(JOBS) --capture=sys --ignore tests/unit/test_codebase.py $(ARGS)
+
+fuzz:
+	$(MAKE) -C fuzz run
 
 clean:
 	rm -rf build dist site $(VENV) $(SANITIZE_VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

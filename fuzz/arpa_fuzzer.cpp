@@ -142,8 +142,8 @@ void check_scores(const NgramTable& t) {
 
 // ----------------------------------------------------------------- round trip
 
-template <class T>
-void require_same(const std::vector<T>& a, const std::vector<T>& b, const char* what) {
+template <class Array>
+void require_same(const Array& a, const Array& b, const char* what) {
   require(a == b, what);  // -0 is written as 0
 }
 

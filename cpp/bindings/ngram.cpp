@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "../hiddenite/arpa.hpp"
+#include "../hiddenite/compiled.hpp"
 #include "../hiddenite/ngram.hpp"
 #include "../hiddenite/score.hpp"
 #include "bindings.hpp"
@@ -45,7 +46,24 @@ void write_arpa_to(const NgramTable& table, WriteCallable write, bool with_max_c
     write(nb::bytes(text.data(), text.size()));
   };
   const nb::gil_scoped_release release;
+  verify(table);
   write_arpa(table, with_max_columns, sink);
+}
+
+using FileBytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+NgramTable open_compiled_at(FileBytes file, std::string name) {
+  const std::string_view bytes(reinterpret_cast<const char*>(file.data()), file.size());
+  const nb::gil_scoped_release release;
+  return open_compiled(bytes, std::move(name));
+}
+
+void write_compiled_to(const NgramTable& table, WriteCallable write, bool with_index) {
+  const nb::gil_scoped_release release;
+  write_compiled(table, with_index, [&](std::string_view bytes) {
+    const nb::gil_scoped_acquire gil;
+    write(nb::bytes(bytes.data(), bytes.size()));
+  });
 }
 
 std::tuple<Array<double>, Array<double>, Array<std::uint32_t>, Array<std::uint32_t>> score_text_arrays(
@@ -68,6 +86,9 @@ void bind_ngram(nb::module_& m) {
       .def_ro("unknown_is_listed", &NgramTable::unknown_is_listed)
       .def_prop_ro("ngram_counts", &ngram_counts, "Number of n-grams per order.")
       .def_prop_ro("num_bytes", &NgramTable::bytes)
+      .def_prop_ro("is_compiled", [](const NgramTable& t) { return t.container != nullptr; })
+      .def("verify", [](const NgramTable& t) { verify(t); }, nb::call_guard<nb::gil_scoped_release>(),
+           "Compare the checksums of a compiled table.")
       .def_prop_ro("num_words", [](const NgramTable& t) { return t.vocabulary.size(); })
       .def("word", [](const NgramTable& t, WordId id) {
         check_ids(t, {id});
@@ -102,4 +123,8 @@ void bind_ngram(nb::module_& m) {
   m.def("read_arpa", &read_arpa_from, "read"_a, "name"_a, "unknown_log10"_a.none(),
         "Table, warnings and number of implied n-grams from a callable that gives bytes.");
   m.def("write_arpa", &write_arpa_to, "table"_a, "write"_a, "with_max_columns"_a);
+  m.def("open_compiled", &open_compiled_at, "file"_a, "name"_a, nb::keep_alive<0, 1>(),
+        "The table in the bytes of a compiled model, which must not change.");
+  m.def("write_compiled", &write_compiled_to, "table"_a, "write"_a, "with_index"_a);
+  m.attr("COMPILED_MAGIC") = nb::bytes(CONTAINER_MAGIC.data(), CONTAINER_MAGIC.size());
 }

@@ -9,7 +9,10 @@
 namespace hiddenite {
 
 const StateIndex& Engine::index(bool ends) const {
-  std::call_once(built_[ends], [&] { index_[ends] = std::make_unique<StateIndex>(table_, ends); });
+  std::call_once(built_[ends], [&] {
+    index_[ends] = compiled_index(table_, ends);
+    if (!index_[ends]) index_[ends] = std::make_unique<StateIndex>(table_, ends);
+  });
   return *index_[ends];
 }
 

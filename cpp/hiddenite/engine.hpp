@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "channel.hpp"
+#include "compiled.hpp"
 #include "dominance.hpp"
 #include "full.hpp"
 #include "inference.hpp"
@@ -56,7 +57,8 @@ struct Answer {
 
 class Engine {
  public:
-  explicit Engine(const NgramTable& table) : table_(table) {}
+  // Inference follows bounds without asking twice: the checksums of a compiled table are compared first.
+  explicit Engine(const NgramTable& table) : table_(table) { verify(table); }
   const NgramTable& table() const { return table_; }
   // Built on first use, once, whatever the threads.
   const StateIndex& index(bool ends) const;

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "column.hpp"
+
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
@@ -27,6 +29,14 @@ void assign_large(std::vector<T>& values, std::size_t size, T value) {
   if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // or do without
 #endif
   values.assign(size, value);
+}
+
+template <class T>
+void assign_large(Column<T>& column, std::size_t size, T value) {
+  column = Column<T>();  // its memory is free before more is asked for
+  std::vector<T> values;
+  assign_large(values, size, value);
+  column = std::move(values);
 }
 
 }  // namespace hiddenite

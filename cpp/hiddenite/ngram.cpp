@@ -12,9 +12,8 @@ namespace hiddenite {
 // ---------------------------------------------------------------- queries
 
 std::size_t NgramTable::bytes() const {
-  const auto size = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
-  return size(word) + size(log_prob) + size(log_max_prob) + size(suffix) + size(log_backoff) +
-         size(log_max_backoff) + size(first_child) + size(implied) + vocabulary.bytes();
+  return word.bytes() + log_prob.bytes() + log_max_prob.bytes() + suffix.bytes() + log_backoff.bytes() +
+         log_max_backoff.bytes() + first_child.bytes() + implied.bytes() + vocabulary.bytes();
 }
 
 NgramTable::Place NgramTable::locate(std::span<const WordId> context) const {
@@ -174,7 +173,7 @@ class Linker {
     assign_large(table_.log_backoff, table_.num_contexts(), 0.0f);
     assign_large(table_.first_child, table_.num_contexts() + std::size_t{1}, next);
     table_.first_child[ROOT] = 1;
-    table_.implied.clear();
+    table_.implied = {};
   }
 
   void link_unigrams() {

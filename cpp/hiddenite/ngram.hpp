@@ -31,14 +31,18 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "column.hpp"
 #include "types.hpp"
 #include "vocabulary.hpp"
 
 namespace hiddenite {
+
+class Container;
 
 inline constexpr NodeId ROOT = 0;
 inline constexpr NodeId NO_NODE = std::numeric_limits<NodeId>::max();
@@ -50,16 +54,18 @@ struct NgramTable {
   double begin_log_prob = 0.0;        // the number the file gives <s>; only written back
   std::vector<NodeId> level_begin;    // [n]: first node of level n; [order + 1]: number of nodes
   // Per node.
-  std::vector<WordId> word;           // the last word of the n-gram
-  std::vector<float> log_prob;        // ln p(word | context)
-  std::vector<float> log_max_prob;    // ln mf, rounded up
-  std::vector<NodeId> suffix;         // the n-gram without its first word
+  Column<WordId> word;                // the last word of the n-gram
+  Column<float> log_prob;             // ln p(word | context)
+  Column<float> log_max_prob;         // ln mf, rounded up
+  Column<NodeId> suffix;              // the n-gram without its first word
   // Per node below the top order.
-  std::vector<float> log_backoff;     // ln bow
-  std::vector<float> log_max_backoff; // ln mb, rounded up
-  std::vector<NodeId> first_child;    // one more entry than nodes
+  Column<float> log_backoff;          // ln bow
+  Column<float> log_max_backoff;      // ln mb, rounded up
+  Column<NodeId> first_child;         // one more entry than nodes
   // The nodes that were inserted to close the table, in order.
-  std::vector<NodeId> implied;
+  Column<NodeId> implied;
+  // Where the columns lie if the table was compiled; else none.
+  std::shared_ptr<const Container> container;
 
   NodeId num_nodes() const { return level_begin[order + 1]; }
   NodeId num_contexts() const { return level_begin[order]; }  // root included

@@ -28,10 +28,25 @@ StateIndex::StateIndex(const NgramTable& table, bool ends) : table_(table), ends
   tabulate_words();
 }
 
+StateIndex::StateIndex(const NgramTable& table, bool ends, const Parts& parts)
+    : table_(table), ends_(ends), start_(parts.start), states_(Column<State>::view(parts.states)),
+      arcs_(Column<Arc>::view(parts.arcs)), heads_(Column<ArcHead>::view(parts.heads)),
+      word_class_(Column<std::uint8_t>::view(parts.word_class)),
+      up_of_word_(Column<float>::view(parts.up_of_word)),
+      unigram_up_to_root_(Column<float>::view(parts.unigram_up_to_root)),
+      fall_after_word_(Column<float>::view(parts.fall_after_word)),
+      down_after_word_(Column<float>::view(parts.down_after_word)),
+      class_tables_(Column<ClassOfArcs>::view(parts.class_tables)) {}
+
+StateIndex::Parts StateIndex::parts() const {
+  return {states_.span(), arcs_.span(), heads_.span(), word_class_.span(), up_of_word_.span(),
+          unigram_up_to_root_.span(), fall_after_word_.span(), down_after_word_.span(), class_tables_.span(), start_};
+}
+
 void StateIndex::classify_words() {
   constexpr std::size_t last_class = 30;
   const Vocabulary& vocabulary = table_.vocabulary;
-  word_class_.resize(vocabulary.size());
+  word_class_ = std::vector<std::uint8_t>(vocabulary.size());
   std::size_t latest = 1;  // special words have class 0 to themselves
   for (WordId w = NUM_SPECIAL_WORDS; w < vocabulary.size(); ++w) {
     // A class is a range of ids, even if the ids are not in the order of lengths.
@@ -111,7 +126,7 @@ void StateIndex::bound_arcs() {
     heads_[a] = {arc.word, round_up(add_up(arc.log_prob, states_[arc.next].up_to_root))};
     arc.down_to_root = round_down(add_down(arc.log_prob, down_to_root[arc.next]));
   }
-  up_of_word_.resize(table_.vocabulary.size());
+  up_of_word_ = std::vector<float>(table_.vocabulary.size());
   for (WordId w = 0; w < table_.vocabulary.size(); ++w) {
     up_of_word_[w] = states_[arcs_[1 + w].next].up_to_root;
   }
@@ -145,7 +160,7 @@ void StateIndex::tabulate_classes() {
     }
     states_[s].classes |= HAS_CLASS_TABLE;
   }
-  unigram_up_to_root_.resize(table_.vocabulary.size());
+  unigram_up_to_root_ = std::vector<float>(table_.vocabulary.size());
   for (WordId w = 0; w < table_.vocabulary.size(); ++w) unigram_up_to_root_[w] = heads_[1 + w].up_to_root;
 }
 

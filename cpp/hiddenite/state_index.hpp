@@ -56,7 +56,28 @@ class StateIndex {
     float up_to_root;    // log_prob + the sum of `up` of the next state's chain
   };
 
+  // What a state with many arcs knows of one word class: its first arc of the
+  // class and, over the arcs of the class, `up`, `down` and the best arc's up_to_root.
+  struct ClassOfArcs {
+    NodeId first_arc;
+    float up, down, best_arc;
+  };
+
   StateIndex(const NgramTable& table, bool ends);
+
+  // The arrays of an index, as a compiled model keeps them.
+  struct Parts {
+    std::span<const State> states;
+    std::span<const Arc> arcs;
+    std::span<const ArcHead> heads;
+    std::span<const std::uint8_t> word_class;
+    std::span<const float> up_of_word, unigram_up_to_root, fall_after_word, down_after_word;
+    std::span<const ClassOfArcs> class_tables;
+    NodeId start;
+  };
+  Parts parts() const;
+  // Looks at parts that somebody else keeps and vouches for.
+  StateIndex(const NgramTable& table, bool ends, const Parts& parts);
 
   const NgramTable& table() const { return table_; }
   bool ends() const { return ends_; }
@@ -71,12 +92,6 @@ class StateIndex {
   float up_of_word(WordId w) const { return up_of_word_[w]; }
 
   static constexpr NodeId FEW_ARCS = 8;  // looked through one by one
-  // What a state with more arcs knows of one word class: its first arc of the
-  // class and, over the arcs of the class, `up`, `down` and the best arc's up_to_root.
-  struct ClassOfArcs {
-    NodeId first_arc;
-    float up, down, best_arc;
-  };
   static constexpr std::uint32_t HAS_CLASS_TABLE = std::uint32_t{1} << 31;  // of State::classes
   // Of a state with such a table and the one bit of a class that it has.
   const ClassOfArcs& class_of_arcs(NodeId s, std::uint32_t class_bit) const {
@@ -129,7 +144,7 @@ class StateIndex {
 
  private:
   template <class Item>
-  NodeId lower(const std::vector<Item>& items, NodeId s, WordId w) const {
+  NodeId lower(const Column<Item>& items, NodeId s, WordId w) const {
     NodeId first = states_[s].first_arc;
     const NodeId end = end_arc(s);
     NodeId size = end - first;
@@ -165,14 +180,14 @@ class StateIndex {
   const NgramTable& table_;
   bool ends_;
   NodeId start_ = ROOT;
-  std::vector<State> states_;  // one more than contexts
-  std::vector<Arc> arcs_;
-  std::vector<ArcHead> heads_;  // of the arcs
-  std::vector<std::uint8_t> word_class_;
-  std::vector<float> up_of_word_;
-  std::vector<float> unigram_up_to_root_;
-  std::vector<float> fall_after_word_, down_after_word_;  // [class][word]
-  std::vector<ClassOfArcs> class_tables_;  // by state and class
+  Column<State> states_;  // one more than contexts
+  Column<Arc> arcs_;
+  Column<ArcHead> heads_;  // of the arcs
+  Column<std::uint8_t> word_class_;
+  Column<float> up_of_word_;
+  Column<float> unigram_up_to_root_;
+  Column<float> fall_after_word_, down_after_word_;  // [class][word]
+  Column<ClassOfArcs> class_tables_;  // by state and class
 };
 
 }  // namespace hiddenite

@@ -1,6 +1,7 @@
 #include "vocabulary.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <numeric>
 
@@ -69,10 +70,37 @@ std::uint64_t hash_bytes(std::string_view bytes) {
   return mix(h ^ load<std::uint64_t>(p + left - 8), k0);
 }
 
-Vocabulary::Vocabulary() : begin_{0}, slots_(1024, Slot{0, NO_WORD}), mask_(1023) {
+Vocabulary::Vocabulary()
+    : begin_(std::vector<std::uint64_t>{0}), slots_(std::vector<Slot>(1024, Slot{0, NO_WORD})), mask_(1023) {
   add("<unk>");
   add("<s>");
   add("</s>");
+}
+
+Vocabulary::Vocabulary(const Parts& parts)
+    : text_(Column<char>::view(parts.text)), begin_(Column<std::uint64_t>::view(parts.begin)),
+      slots_(Column<Slot>::view(parts.slots)), mask_(parts.slots.size() - 1) {}
+
+std::string_view Vocabulary::first_fault(const Parts& parts) {
+  const auto& [text, begin, slots] = parts;
+  if (begin.size() <= NUM_SPECIAL_WORDS || begin.size() > NO_WORD) return "an impossible number of words";
+  if (begin.front() != 0 || begin.back() != text.size()) return "words that do not fill their text";
+  if (!std::is_sorted(begin.begin(), begin.end())) return "words that overlap";
+  if (find_invalid_utf8({text.data(), text.size()}) != std::string_view::npos) return "words that are not UTF-8";
+  for (const std::uint64_t at : begin.first(begin.size() - 1)) {
+    if (at < text.size() && (text[at] & 0xC0) == 0x80) return "a word that begins inside a character";
+  }
+  if (!std::has_single_bit(slots.size())) return "a hash table of an impossible size";
+  std::size_t empty = 0;
+  for (const Slot& slot : slots) {
+    if (slot.id != NO_WORD && slot.id >= begin.size() - 1) return "a hash table of words that do not exist";
+    empty += slot.id == NO_WORD;
+  }
+  if (empty == 0) return "a full hash table";  // in which a search would not end
+  const Vocabulary vocabulary(parts);
+  const bool special = vocabulary.word(UNKNOWN) == "<unk>" && vocabulary.word(SENTENCE_BEGIN) == "<s>" &&
+                       vocabulary.word(SENTENCE_END) == "</s>";
+  return special ? "" : "other special words";
 }
 
 WordId Vocabulary::find(std::string_view word) const {
@@ -96,7 +124,7 @@ WordId Vocabulary::add(std::string_view word) {
   }
   const WordId id = size();
   if (id == NO_WORD - 1) throw ModelError("the vocabulary has more than 4 billion words");
-  text_.append(word);
+  text_.append({word.data(), word.size()});
   begin_.push_back(text_.size());
   slots_[i] = {tag, id};
   if (2 * std::uint64_t{size()} > mask_) grow();
@@ -105,7 +133,7 @@ WordId Vocabulary::add(std::string_view word) {
 
 void Vocabulary::grow() {
   mask_ = 2 * mask_ + 1;
-  slots_.assign(mask_ + 1, Slot{0, NO_WORD});
+  slots_ = std::vector<Slot>(mask_ + 1, Slot{0, NO_WORD});
   for (WordId id = 0; id < size(); ++id) {
     const std::uint64_t hash = hash_bytes(word(id));
     std::uint64_t i = hash & mask_;
@@ -115,8 +143,7 @@ void Vocabulary::grow() {
 }
 
 std::size_t Vocabulary::bytes() const {
-  return text_.capacity() + begin_.capacity() * sizeof(begin_[0]) +
-         slots_.capacity() * sizeof(Slot);
+  return text_.bytes() + begin_.bytes() + slots_.bytes();
 }
 
 std::vector<WordId> Vocabulary::order_by_length() const {

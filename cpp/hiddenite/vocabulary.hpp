@@ -7,17 +7,36 @@
 // of ids: what a keypad or a spelling channel asks for.
 #pragma once
 
-#include <string>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "column.hpp"
 #include "types.hpp"
 
 namespace hiddenite {
 
 class Vocabulary {
  public:
+  struct Slot {
+    std::uint32_t hash;  // the upper half of the word's hash: most misses end here
+    WordId id;
+  };
+  // What a vocabulary is made of: the words' bytes one after the other, where
+  // each begins, and a hash table with linear probing, a power of two in size.
+  struct Parts {
+    std::span<const char> text;
+    std::span<const std::uint64_t> begin;  // one more entry than words
+    std::span<const Slot> slots;
+  };
+
   Vocabulary();
+  // Looks at parts that somebody else keeps; first_fault says whether they may be used.
+  explicit Vocabulary(const Parts& parts);
+  Parts parts() const { return {text_.span(), begin_.span(), slots_.span()}; }
+  // What is wrong with parts that come from outside; empty if every look-up is
+  // safe: it stays within the parts and ends.
+  static std::string_view first_fault(const Parts& parts);
 
   // The id of `word`, added if it is new.
   WordId add(std::string_view word);
@@ -42,15 +61,11 @@ class Vocabulary {
   Vocabulary reordered(const std::vector<WordId>& order) const;
 
  private:
-  struct Slot {
-    std::uint32_t hash;  // the upper half of the word's hash: most misses end here
-    WordId id;
-  };
   void grow();
 
-  std::string text_;
-  std::vector<std::uint64_t> begin_;
-  std::vector<Slot> slots_;
+  Column<char> text_;
+  Column<std::uint64_t> begin_;
+  Column<Slot> slots_;
   std::uint64_t mask_;
 };
 

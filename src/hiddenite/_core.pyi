@@ -27,6 +27,12 @@ class NgramTable:
     def num_bytes(self) -> int: ...
 
     @property
+    def is_compiled(self) -> bool: ...
+
+    def verify(self) -> None:
+        """Compare the checksums of a compiled table."""
+
+    @property
     def num_words(self) -> int: ...
 
     def word(self, id: int) -> str: ...
@@ -51,6 +57,13 @@ def read_arpa(read: Callable[[], bytes], name: str, unknown_log10: float | None)
     """
 
 def write_arpa(table: NgramTable, write: Callable[[bytes], object], with_max_columns: bool) -> None: ...
+
+def open_compiled(file: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], name: str) -> NgramTable:
+    """The table in the bytes of a compiled model, which must not change."""
+
+def write_compiled(table: NgramTable, write: Callable[[bytes], object], with_index: bool) -> None: ...
+
+COMPILED_MAGIC: bytes = ...
 
 class KneserNeyTrainer:
     """Interpolated modified Kneser-Ney estimation."""

@@ -1,7 +1,7 @@
 """Text in and out: files in pieces, compressed or not, and outputs that are whole or absent.
 
-Compression is told by a file's first bytes when reading and by its name when writing. Tokenisation is ASCII
-white space; text is UTF-8.
+Compression is told by a file's first bytes when reading, as is a Parquet table, and by its name when writing.
+Tokenisation is ASCII white space; text is UTF-8.
 """
 
 from __future__ import annotations
@@ -22,8 +22,11 @@ from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 from hiddenite.errors import FormatError, ModelError
+from hiddenite.parquet import MAGIC as PARQUET_MAGIC
+from hiddenite.parquet import ParquetText
 
 CHUNK_BYTES = 1 << 20
+BLOCK_BYTES = 4 << 20  # a block of lines ends when it has so many
 MAX_LINE_BYTES = 16 << 20  # what is longer is no text; the C++ reader has the same limit
 _SPACE = re.compile(r"[ \t\r\v\f\n]+")
 _STDIN = _STDOUT = "-"
@@ -67,7 +70,10 @@ class ChunkReader:
             raise FormatError(self.name, None, "is a directory, expected a file") from None
         except OSError as error:
             raise FormatError(self.name, None, f"cannot be opened: {error.strerror or error}") from None
-        self._stream = _decompressed(self._counted)
+        if self._counted.head.startswith(PARQUET_MAGIC) and Path(path).is_file():
+            self._stream: IO[bytes] = io.BufferedReader(ParquetText(path), CHUNK_BYTES)
+        else:
+            self._stream = _decompressed(self._counted)
 
     def __call__(self) -> bytes:
         try:
@@ -140,7 +146,14 @@ def _decompressed(counted: _Counted) -> IO[bytes]:
 
 
 def line_blocks(reader: ChunkReader, max_lines: int | None = None) -> Iterator[tuple[bytes, int]]:
-    """Give whole lines, a chunk or at most ``max_lines`` at a time, and the number of the first line."""
+    """Give whole lines, a chunk or ``max_lines`` at a time, and the number of the first line.
+
+    With ``max_lines`` the blocks depend on the text alone, however it arrives: so many lines, fewer if they
+    are very long, and the rest in the last one.
+    """
+    if max_lines is not None:
+        yield from _equal_blocks(line_blocks(reader), max_lines)
+        return
     carry, first_line = b"", 1
     while True:
         try:
@@ -154,20 +167,25 @@ def line_blocks(reader: ChunkReader, max_lines: int | None = None) -> Iterator[t
             raise FormatError(reader.name, line, "the line is longer than 16 MiB, expected one record a line")
         if cut:
             block, carry = carry[:cut], carry[cut:]
-            for lines in _pieces(block, max_lines):
-                yield lines, first_line
-                first_line += lines.count(b"\n")
+            yield block, first_line
+            first_line += block.count(b"\n")
         if not chunk:
             return
 
 
-def _pieces(block: bytes, max_lines: int | None) -> Iterator[bytes]:
-    if max_lines is None:
-        yield block
-        return
-    lines = _split_keeping_ends(block)
-    for i in range(0, len(lines), max_lines):
-        yield b"".join(lines[i : i + max_lines])
+def _equal_blocks(blocks: Iterator[tuple[bytes, int]], size: int) -> Iterator[tuple[bytes, int]]:
+    waiting: list[bytes] = []
+    num_bytes, first_line = 0, 1
+    for text, _ in blocks:
+        for line in _split_keeping_ends(text):
+            waiting.append(line)
+            num_bytes += len(line)
+            if len(waiting) == size or num_bytes >= BLOCK_BYTES:
+                yield b"".join(waiting), first_line
+                first_line += len(waiting)
+                waiting, num_bytes = [], 0
+    if waiting:
+        yield b"".join(waiting), first_line
 
 
 def _split_keeping_ends(block: bytes) -> list[bytes]:
@@ -242,18 +260,28 @@ def atomic_output(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     file (a device, a pipe) is written as it is, because renaming would replace it.
     """
     name = os.fspath(path)
-    try:
+    with writing_errors(name):
         if name == _STDOUT:
             with _standard_output() as out:
                 yield out
         else:
             with _replacing(Path(path)) as raw, _compressed(raw, Path(path).suffix) as out:
                 yield out
+
+
+@contextlib.contextmanager
+def writing_errors(name: str) -> Iterator[None]:
+    """Turn what the system says against writing into an error that names the file."""
+    try:
+        yield
     except BrokenPipeError:
         raise  # the reader has seen enough
     except OSError as error:
         place = "<stdout>" if name == _STDOUT else name
-        raise FormatError(place, None, f"cannot be written: {error.strerror or error}") from None
+        told = FormatError(place, None, f"cannot be written: {error.strerror or error}")
+        for note in getattr(error, "__notes__", ()):
+            told.add_note(note)
+        raise told from None
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ in C++; see ``cpp/hiddenite/ngram.hpp`` for the table and the max-backoff bound.
 from __future__ import annotations
 
 import functools
+import mmap
 import os
 import tempfile
 import warnings
@@ -16,7 +17,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import Engine, KneserNeyTrainer, NgramTable, read_arpa, write_arpa
+from hiddenite._core import (
+    COMPILED_MAGIC,
+    Engine,
+    KneserNeyTrainer,
+    NgramTable,
+    open_compiled,
+    read_arpa,
+    write_arpa,
+    write_compiled,
+)
 from hiddenite.corpus import (
     ChunkReader,
     Sentence,
@@ -142,18 +152,50 @@ class NgramModel:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], unknown_log10: float | None = None) -> NgramModel:
-        """Read an ARPA or MAX-ARPA file, plain or compressed.
+        """Read an ARPA or MAX-ARPA file, plain or compressed, or open a compiled model.
+
+        A compiled model (:meth:`compile`) is told by its first bytes. It is mapped into memory, not read.
 
         ``unknown_log10`` is log10 p(<unk>) for a file that lists no ``<unk>``; without it such a file gives
         unknown words probability zero, with a warning.
         """
         if unknown_log10 is not None and not unknown_log10 <= 0:
             raise ModelError(f"log10 p(<unk>) is {unknown_log10}, expected at most 0")
+        if _is_compiled(path):
+            return cls._open(path, unknown_log10)
         with ChunkReader(path) as reader:
             table, notes, _ = read_arpa(reader, reader.name, unknown_log10)
         for note in notes:
             warnings.warn(note, HiddeniteWarning, stacklevel=2)
         return cls(table)
+
+    @classmethod
+    def _open(cls, path: str | os.PathLike[str], unknown_log10: float | None) -> NgramModel:
+        name = os.fspath(path)
+        try:
+            with open(path, "rb") as file:
+                mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError) as error:
+            raise FormatError(name, None, f"cannot be mapped into memory: {error}") from None
+        table = open_compiled(np.frombuffer(mapping, np.uint8), name)
+        if not table.unknown_is_listed:
+            if unknown_log10 is not None:
+                raise ModelError(
+                    f"{name} is compiled; give log10 p(<unk>) when it is compiled from its ARPA file"
+                )
+            note = f"{name}: lists no <unk>: words outside its vocabulary have probability zero"
+            warnings.warn(note, HiddeniteWarning, stacklevel=3)
+        return cls(table)
+
+    def compile(self, path: str | os.PathLike[str], index: bool = True) -> None:
+        """Write a file that :meth:`load` maps into memory: opened at once, shared by all processes.
+
+        ``index`` keeps what inference builds on first use too, about two thirds of the file.
+        """
+        if os.fspath(path).endswith((".gz", ".bz2", ".xz")):
+            raise ModelError(f"{os.fspath(path)} would be compressed; a compiled model is mapped as it is")
+        with atomic_output(path) as out:
+            write_compiled(self._table, out.write, index)
 
     def save(self, path: str | os.PathLike[str], max_columns: bool = False) -> None:
         """Write an ARPA file, compressed by the name's ending; loading it gives the same model.
@@ -164,6 +206,15 @@ class NgramModel:
             write_arpa(self._table, out.write, max_columns)
 
     # -------------------------------------------------------------- ask
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the model is a mapped file."""
+        return self._table.is_compiled
+
+    def verify(self) -> None:
+        """Read all of a compiled model and compare its checksums; FormatError if one differs."""
+        self._table.verify()
 
     @functools.cached_property
     def engine(self) -> Engine:
@@ -217,6 +268,16 @@ class NgramModel:
         """ln p(word | before), for each word and ``</s>``, line after line; on one thread."""
         del threads
         return self._table.token_log_probs(text, "<sentences>", 1)
+
+
+def _is_compiled(path: str | os.PathLike[str]) -> bool:
+    if not os.path.isfile(path):  # a pipe can be read only once
+        return False
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(COMPILED_MAGIC)) == COMPILED_MAGIC
+    except OSError:
+        return False
 
 
 def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:

@@ -191,13 +191,15 @@ def test_output_is_whole_or_absent(tmp_path: Path, lm: Path) -> None:
     keys.write_bytes(b"843 364 22757 0\n" * 200_000)
     process = start(tmp_path, ["decode", "--lm", lm, "--channel", "keypad", keys, "--output", "out.txt"])
     deadline = time.monotonic() + 60
-    while len(names(tmp_path)) == 1 and time.monotonic() < deadline:  # until the temporary file is there
+    partial = tmp_path / "out.txt.partial"
+    while not (partial.exists() and partial.stat().st_size) and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130, stderr
-    assert names(tmp_path) == ["keys.txt"]
+    assert names(tmp_path) == ["keys.txt", "out.txt.partial", "out.txt.partial.journal"]
     assert "interrupted" in stderr.decode()
+    assert "--resume" in stderr.decode()
 
 
 def test_demo_decodes_the_users_keys(tmp_path: Path) -> None:

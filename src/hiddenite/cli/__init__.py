@@ -1,6 +1,6 @@
 """The command line: one file per command, no mathematics.
 
-Exit status: 0 done, 1 error, 2 usage, 3 not certified under ``--exact``, 130 interrupted.
+Exit status: 0 done, 1 error, 2 usage, 3 not certified under ``--exact``, 130 interrupted, 143 terminated.
 """
 
 from __future__ import annotations
@@ -56,27 +56,45 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: object, *
 
 
 class _Interrupted(BaseException):
-    """Control-C. Not a KeyboardInterrupt, because typer's versions differ in what they make of that."""
+    """Control-C or SIGTERM. Not a KeyboardInterrupt: typer's versions differ in what they make of that."""
+
+    def __init__(self, signal_number: int) -> None:
+        super().__init__(signal_number)
+        self.signal_number = signal_number
 
 
-def _interrupt(*_: object) -> None:
-    raise _Interrupted
+def _interrupt(signal_number: int, _: object) -> None:
+    raise _Interrupted(signal_number)
+
+
+def _watch_signals() -> None:
+    defaults = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    for number, default in defaults.items():
+        if signal.getsignal(number) is default:  # else the caller wants it ignored
+            signal.signal(number, _interrupt)
+
+
+def _note(error: BaseException, otherwise: str = "") -> str:
+    """Return what a job said of itself when it ended early."""
+    notes = getattr(error, "__notes__", [])
+    return f"; {notes[0]}" if notes else otherwise
 
 
 def main() -> None:
     """Run the command line; errors become one line on stderr."""
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", HiddeniteWarning)
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else the caller wants it ignored
-        signal.signal(signal.SIGINT, _interrupt)
+    _watch_signals()
     try:
         app()
     except HiddeniteError as error:
-        print(f"hiddenite: error: {error}", file=sys.stderr)
+        print(f"hiddenite: error: {error}{_note(error)}", file=sys.stderr)
         sys.exit(1)
-    except _Interrupted:
-        print("hiddenite: interrupted; no output was changed, run the command again", file=sys.stderr)
-        sys.exit(130)
+    except _Interrupted as error:
+        hint = _note(error, "; no output was changed, run the command again")
+        word = "interrupted" if error.signal_number == signal.SIGINT else "terminated"
+        print(f"hiddenite: {word}{hint}", file=sys.stderr)
+        sys.exit(128 + error.signal_number)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import itertools
-import secrets
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, TypeVar
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as ProgressBar
 
 from hiddenite.align.aligner import BATCH, Aligner
 from hiddenite.align.answers import DEFAULT_SAMPLES, DIRECTIONS, MARGINALS, Alignment, PaperSteps, Question
 from hiddenite.align.answers import METHODS as ALIGN_METHODS
 from hiddenite.align.bitext import Bitext, bitext_blocks
+from hiddenite.align.bitext import Block as Lines
 from hiddenite.align.corpus import DECODERS, DEFAULT_DECODER, DEFAULT_THRESHOLD, CorpusDecoding, align_corpus
 from hiddenite.align.evaluation import ALPHA
 from hiddenite.align.evaluation import score as score_links
@@ -27,9 +29,23 @@ from hiddenite.align.options import AlignerOptions
 from hiddenite.align.symmetrize import DEFAULT, METHODS
 from hiddenite.align.symmetrize import symmetrize as symmetrize_links
 from hiddenite.align.training import MAX_SEED, HmmTraining, Training
-from hiddenite.cli.common import AsJson, Output, Quiet, Tally, Threads, byte_progress, hush, json_line
+from hiddenite.cli.batch import (
+    Block,
+    Job,
+    OnError,
+    Outcome,
+    Ray,
+    Resume,
+    accounted,
+    choose_seed,
+    file_state,
+    finish,
+    run_batch,
+)
+from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
 from hiddenite.corpus import atomic_output, file_bytes, tokenize
 from hiddenite.errors import FormatError, HiddeniteError
+from hiddenite.journal import Progress
 from hiddenite.results import Failure
 
 BUDGET = 10.0  # seconds per sentence pair and direction
@@ -130,13 +146,6 @@ def _setting(text: str) -> tuple[str, float]:
         ) from None
 
 
-def _seed(seed: int | None, quiet: bool) -> int:
-    chosen = secrets.randbits(32) if seed is None else seed
-    if not quiet:
-        print(f"hiddenite: seed {chosen}", file=sys.stderr)
-    return chosen
-
-
 def _train(training: Training | HmmTraining, quiet: bool) -> None:
     """Run all sweeps, showing sweep and fit on a terminal."""
     with contextlib.ExitStack() as stack:
@@ -144,7 +153,7 @@ def _train(training: Training | HmmTraining, quiet: bool) -> None:
         if not quiet and sys.stderr.isatty():
             columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[fit]}"))
             progress = stack.enter_context(
-                Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+                ProgressBar(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
             )
             task = progress.add_task("training", total=training.num_sweeps, fit="")
         for sweep in training:
@@ -153,31 +162,21 @@ def _train(training: Training | HmmTraining, quiet: bool) -> None:
                 progress.update(task, completed=sweep.number, description=sweep.stage, fit=fit)
 
 
-class _Writer(Tally):
-    """Turns results into lines, and counts them."""
+def _outcome(result: Alignment | Failure, as_json: bool) -> Outcome:
+    text = _text(result, as_json)
+    if isinstance(result, Failure):
+        return Outcome(text, result.id, result.error)
+    return Outcome(text, result.id, None, result.certificate is None or result.certificate.exact)
 
-    def __init__(self, name: str, as_json: bool) -> None:
-        super().__init__()
-        self._name = name
-        self._as_json = as_json
 
-    def line(self, result: Alignment | Failure) -> bytes:
-        if isinstance(result, Failure):
-            self.fail(self._name, result.id, result.error)
-        elif result.certificate is not None:
-            self.count(result.certificate.exact)
-        return self._text(result).encode()
-
-    def _text(self, result: Alignment | Failure) -> str:
-        if self._as_json:
-            return json_line(result.to_dict())
-        if isinstance(result, Failure):
-            return "\n"
-        if result.kbest:
-            return (
-                "".join(f"{one.log_weight:.6f}\t{format_links(one.links)}\n" for one in result.kbest) + "\n"
-            )
-        return format_links(result.links) + "\n"
+def _text(result: Alignment | Failure, as_json: bool) -> str:
+    if as_json:
+        return json_line(result.to_dict())
+    if isinstance(result, Failure):
+        return "\n"
+    if result.kbest:
+        return "".join(f"{one.log_weight:.6f}\t{format_links(one.links)}\n" for one in result.kbest) + "\n"
+    return format_links(result.links) + "\n"
 
 
 # -------------------------------------------------------------------- commands
@@ -230,7 +229,7 @@ def train(
         training = Training(
             bitext,
             options,
-            seed=_seed(seed, quiet),
+            seed=choose_seed(seed, quiet),
             threads=threads,
             checkpoint=checkpoint,
             earlier=None if earlier is None else Aligner.load(earlier).model,
@@ -283,6 +282,9 @@ def run(
     exact: Annotated[bool, typer.Option("--exact", help="Exit 3 if an answer is not certified.")] = False,
     seed: Seed = None,
     output: Output = "-",
+    resume: Resume = False,
+    on_error: OnError = "record",
+    ray: Ray = None,
     threads: Threads = 0,
     json: AsJson = False,
     quiet: Quiet = False,
@@ -294,7 +296,7 @@ def run(
     """
     hush(quiet)
     needs_seed = marginals == "samples" or (threshold is not None and marginals is None)
-    chosen = _seed(seed, quiet) if needs_seed else seed or 0
+    chosen = choose_seed(seed, quiet, output, resume) if needs_seed else seed or 0
     paper = PaperSteps(iterations, step, scale, exactly_all)
 
     def make() -> Question:
@@ -305,16 +307,30 @@ def run(
         return question
 
     question = _usage(make)
+    options = {"model": file_state(model), "seed": chosen, "json": json, "question": question}
+    job = Job("align run", options, output, resume, on_error, exact, uncertified_because="", ray=ray)
+    answerer = functools.partial(_answerer, model, question, json, threads if ray is None else 1)
+    with byte_progress("aligning", file_bytes([source]), quiet) as report:
+        blocks = _blocks(bitext_blocks(source, target, BATCH, report))
+        run_batch(job, "<stdin>" if source == "-" else source, blocks, answerer)
+
+
+def _answerer(
+    model: str, question: Question, as_json: bool, threads: int
+) -> Callable[[Block[Lines]], list[Outcome]]:
+    """Load the aligner; return what answers a block of sentence pairs."""
     aligner = Aligner.load(model)
-    writer = _Writer("<stdin>" if source == "-" else source, json)
-    with (
-        byte_progress("aligning", file_bytes([source]), quiet) as report,
-        atomic_output(output) as out,
-    ):
-        for block in bitext_blocks(source, target, BATCH, report):
-            out.writelines(map(writer.line, aligner.ask_block(block, question, threads=threads)))
-            out.flush()
-    writer.finish(exact, reason="")
+
+    def answer(block: Block[Lines]) -> list[Outcome]:
+        return [_outcome(one, as_json) for one in aligner.ask_block(block.item, question, threads=threads)]
+
+    return answer
+
+
+def _blocks(pairs: Iterable[Lines]) -> Iterator[Block[Lines]]:
+    for lines in pairs:
+        size = lines.source.count(b"\n")
+        yield Block(lines, lines.first_line - 1, size, lines.source + b"\0" + lines.target)
 
 
 @app.command("corpus", epilog="Example: hiddenite align corpus en.txt fr.txt --seed 1 --output links.txt")
@@ -354,14 +370,20 @@ def corpus(
     decoding = _usage(lambda: CorpusDecoding(decode, threshold, symmetrize, direction, budget))
     options = _options(sweeps, chains, string_prior, settings, fertilities)
     bitext = Bitext.read(source, target)
-    training = Training(bitext, options, seed=_seed(seed, quiet), threads=threads, checkpoint=checkpoint)
+    training = Training(
+        bitext, options, seed=choose_seed(seed, quiet), threads=threads, checkpoint=checkpoint
+    )
     _train(training, quiet)
     if model is not None:
         Aligner.from_training(training).save(model)
-    writer = _Writer(bitext.source_name, json)
+    job = Job("align corpus", {}, output)
+    progress = Progress()
     with atomic_output(output) as out:
-        out.writelines(map(writer.line, align_corpus(training, decoding, threads=threads)))
-    writer.finish(exact=False)
+        for number, result in enumerate(align_corpus(training, decoding, threads=threads)):
+            block = Block(result, number, 1, b"")
+            line, progress = accounted(block, [_outcome(result, json)], job, bitext.source_name, progress)
+            out.write(line)
+    finish(job, progress)
 
 
 @app.command(

@@ -18,6 +18,10 @@ from hiddenite.errors import HiddeniteWarning
 Output = Annotated[
     str, typer.Option("--output", "-o", help="File to write, whole or not at all; - is stdout.")
 ]
+Lm = Annotated[
+    str,
+    typer.Option("--lm", metavar="LM", help="ARPA file, plain or compressed; or what `lm compile` wrote."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no warnings.")]
 Threads = Annotated[int, typer.Option("--threads", min=0, help="Threads; 0 is all cores.")]
 NOT_CERTIFIED = 3  # exit status
@@ -61,34 +65,6 @@ def size_option(text: str, name: str) -> int:
     return size
 
 
-class Tally:
-    """Counts the records that failed or lack their proof, for the exit status."""
-
-    def __init__(self) -> None:
-        self._failures = self._uncertified = 0
-
-    def fail(self, name: str, line: object, error: str) -> None:
-        """Report a record that has no answer."""
-        self._failures += 1
-        print(f"hiddenite: error: {name}:{line}: {error}", file=sys.stderr)
-
-    def count(self, exact: bool) -> None:
-        """Take note of an answer."""
-        self._uncertified += not exact
-
-    def finish(self, exact: bool, reason: str = " within the budget") -> None:
-        """Exit 1 if a record failed, 3 if one is not certified though it must be."""
-        if self._failures:
-            print(f"hiddenite: {self._failures} of the records could not be answered", file=sys.stderr)
-            raise typer.Exit(1)
-        if exact and self._uncertified:
-            print(
-                f"hiddenite: {self._uncertified} of the answers are not certified{reason}",
-                file=sys.stderr,
-            )
-            raise typer.Exit(NOT_CERTIFIED)
-
-
-def json_line(record: dict[str, Any]) -> str:
+def json_line(record: dict[str, Any] | str) -> str:
     """Return the record as one line of JSON."""
     return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"

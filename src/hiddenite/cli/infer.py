@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import secrets
-import sys
+import functools
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -12,8 +11,20 @@ import typer
 
 from hiddenite._core import TaskKind
 from hiddenite.channel import channel_from_name
-from hiddenite.cli.common import AsJson, Output, Quiet, Tally, Threads, byte_progress, hush, json_line
-from hiddenite.corpus import ChunkReader, atomic_output, file_bytes, line_blocks
+from hiddenite.cli.batch import (
+    Block,
+    Job,
+    OnError,
+    Outcome,
+    Ray,
+    Resume,
+    choose_seed,
+    file_state,
+    line_records,
+    run_batch,
+)
+from hiddenite.cli.common import AsJson, Lm, Output, Quiet, Threads, byte_progress, hush, json_line
+from hiddenite.corpus import ChunkReader, file_bytes
 from hiddenite.inference import BATCH, METHODS, Budget, Query, answer_lines
 from hiddenite.ngram import NgramModel
 from hiddenite.results import Decoded, Failure, KBest, Marginals, Samples
@@ -22,7 +33,6 @@ TOP_WORDS = 5  # of each position, in the marginals' text form
 
 Result = Decoded | KBest | Samples | Marginals | Failure
 
-Lm = Annotated[str, typer.Option("--lm", metavar="LM", help="ARPA file, plain or compressed.")]
 ChannelName = Annotated[
     str, typer.Option("--channel", metavar="CHANNEL", help="keypad, typo, slots or confusion:FILE.")
 ]
@@ -38,6 +48,11 @@ Distance = Annotated[int | None, typer.Option("--distance", min=0, help="Typo: m
 NoEnd = Annotated[bool, typer.Option("--no-end", help="The text need not end after the last word.")]
 MethodOption = Annotated[str, typer.Option("--method", help=f"One of {', '.join(METHODS)}.")]
 Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed; drawn and shown if not given.")]
+BudgetOption = Annotated[
+    float | None,
+    typer.Option("--budget", min=0.0, help="Seconds per record; then the best so far and its gap."),
+]
+MaxStates = Annotated[int | None, typer.Option("--max-states", min=1, help="The same in states.")]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,12 +69,42 @@ class Source:
     threads: int
     as_json: bool
     quiet: bool
+    resume: bool
+    on_error: str
+    ray: str | None
+
+    def job(self, command: str, query: Query, exact: bool) -> Job:
+        """Return how the records are written."""
+        options = {
+            "lm": file_state(self.lm),
+            "channel": self.channel,
+            "seed": query.seed,
+            "json": self.as_json,
+            "query": query,
+            "limits": (self.keep, self.ambiguity, self.distance),
+        }
+        return Job(command, options, self.output, self.resume, self.on_error, exact, ray=self.ray)
 
 
-def _run(source: Source, query: Query, as_text: Callable[[Any], str], exact: bool = False) -> None:
+def _run(
+    command: str, source: Source, query: Query, as_text: Callable[[Any], str], exact: bool = False
+) -> None:
     """Answer each line; exit 1 if a record failed, 3 if one is not certified though it must be."""
     hush(source.quiet)
     query.task()  # a bad option is told before the model is loaded
+    job = source.job(command, query, exact)
+    with (
+        byte_progress("working", file_bytes([source.input]), source.quiet) as report,
+        ChunkReader(source.input, report) as reader,
+    ):
+        make = functools.partial(_answerer, source, query, as_text)
+        run_batch(job, reader.name, line_records(reader, BATCH), make)
+
+
+def _answerer(
+    source: Source, query: Query, as_text: Callable[[Any], str]
+) -> Callable[[Block[bytes]], list[Outcome]]:
+    """Load model and channel; return what answers a block of lines."""
     model = NgramModel.load(source.lm)
     channel = channel_from_name(
         source.channel,
@@ -68,23 +113,19 @@ def _run(source: Source, query: Query, as_text: Callable[[Any], str], exact: boo
         ambiguity=source.ambiguity,
         distance=source.distance,
     )
-    tally = Tally()
-    with (
-        byte_progress("working", file_bytes([source.input]), source.quiet) as report,
-        ChunkReader(source.input, report) as reader,
-        atomic_output(source.output) as out,
-    ):
-        for text, first_line in line_blocks(reader, BATCH):
-            results = answer_lines(
-                model, channel, text, query, first_record=first_line - 1, threads=source.threads
-            )
-            for line, result in enumerate(results, first_line):
-                if isinstance(result, Failure):
-                    tally.fail(reader.name, line, result.error)
-                tally.count(_is_exact(result))
-                out.write(_line(result, line, source.as_json, as_text).encode())
-            out.flush()
-    tally.finish(exact)
+    threads = source.threads if source.ray is None else 1  # a cluster has a process for each processor
+
+    def answer(block: Block[bytes]) -> list[Outcome]:
+        results = answer_lines(model, channel, block.item, query, first_record=block.first, threads=threads)
+        lines = enumerate(results, block.first + 1)
+        return [_outcome(result, line, source.as_json, as_text) for line, result in lines]
+
+    return answer
+
+
+def _outcome(result: Result, line: int, as_json: bool, as_text: Callable[[Any], str]) -> Outcome:
+    error = result.error if isinstance(result, Failure) else None
+    return Outcome(_line(result, line, as_json, as_text), line, error, _is_exact(result))
 
 
 def _is_exact(result: Result) -> bool:
@@ -122,11 +163,9 @@ def _marginals_text(result: Marginals) -> str:
     )
 
 
-def _seed(seed: int | None, quiet: bool) -> int:
-    chosen = secrets.randbits(32) if seed is None else seed
-    if not quiet:
-        print(f"hiddenite: seed {chosen}", file=sys.stderr)
-    return chosen
+def _limits(budget: float | None, max_states: int | None) -> Budget:
+    limits = Budget.of(budget)
+    return limits if max_states is None else dataclasses.replace(limits, states=max_states)
 
 
 def decode(
@@ -141,17 +180,17 @@ def decode(
     objective: Annotated[
         str, typer.Option(help="map: the most probable sequence; mbr: the least expected word errors.")
     ] = "map",
-    budget: Annotated[
-        float | None,
-        typer.Option("--budget", min=0.0, help="Seconds per record; then the best so far and its gap."),
-    ] = None,
-    max_states: Annotated[int | None, typer.Option("--max-states", min=1, help="The same in states.")] = None,
+    budget: BudgetOption = None,
+    max_states: MaxStates = None,
     exact: Annotated[bool, typer.Option("--exact", help="Exit 3 if an answer is not certified.")] = False,
     no_end: NoEnd = False,
     keep: Keep = None,
     ambiguity: Ambiguity = None,
     distance: Distance = None,
     output: Output = "-",
+    resume: Resume = False,
+    on_error: OnError = "record",
+    ray: Ray = None,
     threads: Threads = 0,
     json: AsJson = False,
     quiet: Quiet = False,
@@ -162,17 +201,16 @@ def decode(
     certificate. A record that cannot be answered gives an empty line (with --json an error object) and a line
     on stderr; the others go on, and the exit status is 1.
     """
-    source = Source(lm, channel, input, output, keep, ambiguity, distance, threads, json, quiet)
+    source = Source(
+        lm, channel, input, output, keep, ambiguity, distance, threads, json, quiet, resume, on_error, ray
+    )
     kinds = {"map": TaskKind.DECODE, "mbr": TaskKind.MBR}
     if objective not in kinds:
         raise typer.BadParameter(f"found '{objective}', expected map or mbr", param_hint="--objective")
-    limits = Budget.of(budget)
-    if max_states is not None:
-        limits = dataclasses.replace(limits, states=max_states)
-    query = Query(kinds[objective], method, budget=limits, end=not no_end)
+    query = Query(kinds[objective], method, budget=_limits(budget, max_states), end=not no_end)
     if k is not None:
         query = dataclasses.replace(query, kind=TaskKind.KBEST, count=k)
-    _run(source, query, _decoded_text if k is None else _kbest_text, exact)
+    _run("decode", source, query, _decoded_text if k is None else _kbest_text, exact)
 
 
 def sample(
@@ -183,11 +221,19 @@ def sample(
     n: Annotated[int, typer.Option("-n", min=1, help="Number of draws per record.")] = 1,
     seed: Seed = None,
     method: MethodOption = "auto",
+    budget: Annotated[
+        float | None,
+        typer.Option("--budget", min=0.0, help="Seconds of refine or paper; then fewer draws, not exact."),
+    ] = None,
+    max_states: MaxStates = None,
     no_end: NoEnd = False,
     keep: Keep = None,
     ambiguity: Ambiguity = None,
     distance: Distance = None,
     output: Output = "-",
+    resume: Resume = False,
+    on_error: OnError = "record",
+    ray: Ray = None,
     threads: Threads = 0,
     json: AsJson = False,
     quiet: Quiet = False,
@@ -197,9 +243,13 @@ def sample(
     Text: count, log weight and words of each distinct draw, then an empty line. With --json one object
     a record.
     """
-    source = Source(lm, channel, input, output, keep, ambiguity, distance, threads, json, quiet)
-    query = Query(TaskKind.SAMPLE, method, count=n, seed=_seed(seed, quiet), end=not no_end)
-    _run(source, query, _samples_text)
+    source = Source(
+        lm, channel, input, output, keep, ambiguity, distance, threads, json, quiet, resume, on_error, ray
+    )
+    chosen = choose_seed(seed, quiet, output, resume)
+    limits = _limits(budget, max_states)
+    query = Query(TaskKind.SAMPLE, method, count=n, seed=chosen, budget=limits, end=not no_end)
+    _run("sample", source, query, _samples_text)
 
 
 def marginals(
@@ -212,6 +262,9 @@ def marginals(
     ambiguity: Ambiguity = None,
     distance: Distance = None,
     output: Output = "-",
+    resume: Resume = False,
+    on_error: OnError = "record",
+    ray: Ray = None,
     threads: Threads = 0,
     json: AsJson = False,
     quiet: Quiet = False,
@@ -220,8 +273,10 @@ def marginals(
 
     Text: the most probable words of each position, positions separated by tabs. With --json all of them.
     """
-    source = Source(lm, channel, input, output, keep, ambiguity, distance, threads, json, quiet)
-    _run(source, Query(TaskKind.MARGINALS, end=not no_end), _marginals_text)
+    source = Source(
+        lm, channel, input, output, keep, ambiguity, distance, threads, json, quiet, resume, on_error, ray
+    )
+    _run("marginals", source, Query(TaskKind.MARGINALS, end=not no_end), _marginals_text)
 
 
 def register(app: typer.Typer) -> None:

@@ -1,16 +1,31 @@
-"""hiddenite lm: train, score, maximize and describe n-gram models."""
+"""hiddenite lm: train, score, maximize, compile and describe n-gram models."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
-from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line, size_option
+from hiddenite.cli.batch import Block, Job, OnError, Outcome, Ray, Resume, file_state, line_records, run_batch
+from hiddenite.cli.common import (
+    AsJson,
+    Lm,
+    Output,
+    Quiet,
+    Threads,
+    byte_progress,
+    hush,
+    json_line,
+    size_option,
+)
 from hiddenite.corpus import ChunkReader, atomic_output, file_bytes, line_blocks
-from hiddenite.errors import ModelError
+from hiddenite.errors import FormatError, ModelError
 from hiddenite.ngram import MAX_ORDER, NgramModel, TrainingOptions, read_vocabulary
 from hiddenite.results import ScoreSummary
+
+SCORED_AT_ONCE = 4096  # lines
 
 app = typer.Typer(help="N-gram language models.", no_args_is_help=True)
 
@@ -82,13 +97,16 @@ def train(
 
 @app.command("score", epilog="Example: hiddenite lm score --lm corpus.arpa.gz heldout.txt --summary")
 def score(
-    lm: Annotated[str, typer.Option("--lm", metavar="LM", help="ARPA file.")],
+    lm: Lm,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Text, one sentence a line.")] = "-",
     *,
     summary: Annotated[
         bool, typer.Option("--summary", help="Totals and perplexities instead of sentences.")
     ] = False,
     output: Output = "-",
+    resume: Resume = False,
+    on_error: OnError = "stop",
+    ray: Ray = None,
     threads: Threads = 0,
     unk_log10: Unknown = None,
     json: AsJson = False,
@@ -100,20 +118,68 @@ def score(
     """
     del json
     hush(quiet)
-    model = NgramModel.load(lm, unk_log10)
-    total = ScoreSummary(0, 0, 0, 0.0, 0.0)
+    if summary and (resume or on_error != "stop" or ray is not None):
+        raise typer.BadParameter("--summary is one record; leave out --resume, --on-error and --ray")
+    options = {"lm": file_state(lm), "unk_log10": unk_log10}
+    job = Job("lm score", options, output, resume, on_error, ray=ray)
     with (
         byte_progress("scoring", file_bytes([text]), quiet) as report,
         ChunkReader(text, report) as reader,
-        atomic_output(output) as out,
     ):
-        for lines, first_line in line_blocks(reader):
-            scores = model.score_text(lines, threads, reader.name, first_line)
-            total += scores.summary()
-            if not summary:
-                out.write("".join(json_line(s.to_dict()) for s in scores).encode())
         if summary:
-            out.write(json_line(total.to_dict()).encode())
+            _summarize(NgramModel.load(lm, unk_log10), reader, output, threads)
+            return
+        make = functools.partial(_scorer, lm, unk_log10, threads if ray is None else 1, reader.name)
+        run_batch(job, reader.name, line_records(reader, SCORED_AT_ONCE), make)
+
+
+def _summarize(model: NgramModel, reader: ChunkReader, output: str, threads: int) -> None:
+    total = ScoreSummary(0, 0, 0, 0.0, 0.0)
+    with atomic_output(output) as out:
+        for lines, first_line in line_blocks(reader):
+            total += model.score_text(lines, threads, reader.name, first_line).summary()
+        out.write(json_line(total.to_dict()).encode())
+
+
+def _scorer(
+    lm: str, unk_log10: float | None, threads: int, name: str
+) -> Callable[[Block[bytes]], list[Outcome]]:
+    """Load the model; return what scores a block of lines."""
+    model = NgramModel.load(lm, unk_log10)
+    return lambda block: _scores(model, block, threads, name)
+
+
+def _scores(model: NgramModel, block: Block[bytes], threads: int, name: str) -> list[Outcome]:
+    """Score a block; if it holds a line that is no sentence, line by line."""
+    try:
+        scores = model.score_text(block.item, threads, name, block.first + 1)
+    except FormatError as error:
+        if block.size == 1:
+            return [Outcome(json_line({"error": error.message}), block.first + 1, error.message)]
+        lines = block.item.split(b"\n")[: block.size]
+        single = (Block(line + b"\n", block.first + i, 1, b"") for i, line in enumerate(lines))
+        return [outcome for one in single for outcome in _scores(model, one, threads, name)]
+    return [Outcome(json_line(s.to_dict()), line) for line, s in enumerate(scores, block.first + 1)]
+
+
+@app.command("compile", epilog="Example: hiddenite lm compile corpus.arpa.gz --output corpus.hlm")
+def compile_model(
+    lm: Annotated[str, typer.Argument(metavar="LM", help="ARPA file.")],
+    output: Output,
+    index: Annotated[
+        bool,
+        typer.Option(help="Keep what decode, sample and marginals build on first use too; a larger file."),
+    ] = True,
+    unk_log10: Unknown = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write a model as a file that is mapped into memory: opened at once, shared by all processes.
+
+    Every command that takes an ARPA file takes it. It is for machines of one kind and this version of the
+    format; keep the ARPA file.
+    """
+    hush(quiet)
+    NgramModel.load(lm, unk_log10).compile(output, index=index)
 
 
 @app.command("maximize", epilog="Example: hiddenite lm maximize corpus.arpa --output corpus.max.arpa")
@@ -134,13 +200,18 @@ def maximize(
 
 @app.command("info", epilog="Example: hiddenite lm info corpus.arpa.gz")
 def info(
-    lm: Annotated[str, typer.Argument(metavar="LM", help="ARPA file.")],
+    lm: Annotated[str, typer.Argument(metavar="LM", help="ARPA file or compiled model.")],
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Read all of a compiled model and compare its checksums.")
+    ] = False,
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Describe a model: order, vocabulary, n-grams and memory."""
     hush(quiet)
     model = NgramModel.load(lm)
+    if verify:
+        model.verify()
     ngrams = sum(model.ngram_counts)
     record = {
         "order": model.order,
@@ -149,6 +220,7 @@ def info(
         "unknown_words": model.knows_unknown,
         "memory_bytes": model.memory_bytes,
         "bytes_per_ngram": round(model.memory_bytes / ngrams, 1),
+        "compiled": model.is_compiled,
     }
     if json:
         typer.echo(json_line(record), nl=False)
@@ -161,3 +233,5 @@ def info(
     typer.echo(
         f"memory           {model.memory_bytes / 1e6:.1f} MB, {record['bytes_per_ngram']} bytes per n-gram"
     )
+    if model.is_compiled:
+        typer.echo(f"compiled         {'checksums agree' if verify else 'checksums not compared: --verify'}")

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
-import secrets
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Any
 
 import typer
 
 from hiddenite._core import TaskKind
-from hiddenite.cli.common import AsJson, Output, Quiet, Tally, Threads, byte_progress, hush, json_line
+from hiddenite.cli.batch import (
+    Block,
+    Job,
+    OnError,
+    Outcome,
+    Ray,
+    Resume,
+    choose_seed,
+    file_state,
+    run_batch,
+)
+from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
 from hiddenite.corpus import ChunkReader, atomic_output, file_bytes
 from hiddenite.errors import FormatError, HiddeniteError
 from hiddenite.inference import METHODS, Budget, Query
@@ -207,6 +218,7 @@ def run(
         float | None,
         typer.Option("--budget", min=0.0, help="Seconds per sentence; then the best so far and its gap."),
     ] = None,
+    max_states: Annotated[int | None, typer.Option("--max-states", min=1, help="The same in states.")] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Exit 3 if an answer is not certified.")] = False,
     column: Column = "xpos",
     format: Format = "auto",
@@ -214,6 +226,9 @@ def run(
         str, typer.Option("--to", help=f"Output format: {', '.join(FORMATS)}; auto is that of the input.")
     ] = "auto",
     output: Output = "-",
+    resume: Resume = False,
+    on_error: OnError = "record",
+    ray: Ray = None,
     threads: Threads = 0,
     json: AsJson = False,
     quiet: Quiet = False,
@@ -233,73 +248,68 @@ def run(
         source = format_of(text, "plain")
     if target == "auto":
         target = source
-    query = _query(
-        k=k,
-        marginals=marginals,
-        sample=sample,
-        seed=seed,
-        objective=objective,
-        method=method,
-        budget=budget,
-        quiet=quiet,
-    )
+    limits = Budget.of(budget)
+    if max_states is not None:
+        limits = dataclasses.replace(limits, states=max_states)
+    chosen = choose_seed(seed, quiet, output, resume) if sample is not None else 0
+    start = Query(kind_of(_choice(objective, ("map", "mbr"), "--objective")), method, budget=limits)
+    query = _query(start, k=k, marginals=marginals, sample=sample, seed=chosen)
     query.task()  # a bad option is told before the model is loaded
-    tagger = Tagger.load(model)
-    tally = Tally()
+    options = {"model": file_state(model), "seed": chosen, "json": json, "query": query}
+    formats = {"format": source, "to": target, "column": column}
+    job = Job("tag run", {**options, **formats}, output, resume, on_error, exact, ray=ray)
+    as_text = _json if json else functools.partial(_text, target=target, column=column)
+    make = functools.partial(_answerer, model, query, as_text, threads if ray is None else 1)
     with (
         byte_progress("tagging", file_bytes([text]), quiet) as report,
         ChunkReader(text, report) as reader,
-        atomic_output(output) as out,
     ):
-        records = read_records(reader, source, column)
-        for record, answer in _answers(tagger, records, query, threads):
-            if isinstance(answer, Failure):
-                tally.fail(reader.name, record.line, answer.error)
-            tally.count(_is_exact(answer))
-            line = _json(record, answer) if json else _text(record, answer, target, column)
-            out.write(line.encode())
-    tally.finish(exact)
+        run_batch(job, reader.name, _blocks(read_records(reader, source, column)), make)
 
 
-def _query(
-    *,
-    k: int | None,
-    marginals: bool,
-    sample: int | None,
-    seed: int | None,
-    objective: str,
-    method: str,
-    budget: float | None,
-    quiet: bool,
-) -> Query:
+def _answerer(
+    model: str, query: Query, as_text: Callable[[Record, TagAnswer | Failure], str], threads: int
+) -> Callable[[Block[list[Record]]], list[Outcome]]:
+    """Load the tagger; return what answers a block of sentences."""
+    tagger = Tagger.load(model)
+
+    def answer(block: Block[list[Record]]) -> list[Outcome]:
+        answers = tagger.answer_many([record.words for record in block.item], query, threads, block.first)
+        return [
+            Outcome(
+                as_text(record, one),
+                record.line,
+                one.error if isinstance(one, Failure) else None,
+                _is_exact(one),
+            )
+            for record, one in zip(block.item, answers, strict=True)
+        ]
+
+    return answer
+
+
+def _blocks(records: Iterator[Record]) -> Iterator[Block[list[Record]]]:
+    done = 0
+    while batch := list(itertools.islice(records, BATCH)):
+        read = "\0".join("\n".join(record.lines or record.words) for record in batch)
+        yield Block(batch, done, len(batch), read.encode())
+        done += len(batch)
+
+
+def _query(start: Query, *, k: int | None, marginals: bool, sample: int | None, seed: int) -> Query:
     """Return what the options ask; a usage error if they ask two things at once."""
-    _choice(objective, ("map", "mbr"), "--objective")
     asked = [name for name, given in (("-k", k), ("--marginals", marginals), ("--sample", sample)) if given]
-    if objective == "mbr":
+    if start.kind == TaskKind.MBR:
         asked.append("--objective mbr")
     if len(asked) > 1:
         raise typer.BadParameter(f"{' and '.join(asked)} exclude each other")
     if k is not None:
-        return Query(TaskKind.KBEST, method, count=k, budget=Budget.of(budget))
+        return dataclasses.replace(start, kind=TaskKind.KBEST, count=k)
     if marginals:
-        return Query(TaskKind.MARGINALS, method)
+        return Query(TaskKind.MARGINALS, start.method)
     if sample is not None:
-        chosen = secrets.randbits(32) if seed is None else seed
-        if not quiet:
-            print(f"hiddenite: seed {chosen}", file=sys.stderr)
-        return Query(TaskKind.SAMPLE, method, count=sample, seed=chosen, budget=Budget.of(budget))
-    return Query(kind_of(objective), method, budget=Budget.of(budget))
-
-
-def _answers(
-    tagger: Tagger, records: Iterator[Record], query: Query, threads: int
-) -> Iterator[tuple[Record, TagAnswer | Failure]]:
-    """Give each record with its answer, a batch at a time."""
-    done = 0
-    while batch := list(itertools.islice(records, BATCH)):
-        words = [record.words for record in batch]
-        yield from zip(batch, tagger.answer_many(words, query, threads, done), strict=True)
-        done += len(batch)
+        return dataclasses.replace(start, kind=TaskKind.SAMPLE, count=sample, seed=seed)
+    return start
 
 
 def _is_exact(answer: TagAnswer | Failure) -> bool:
