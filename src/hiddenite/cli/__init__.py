@@ -13,7 +13,7 @@ import warnings
 import typer
 
 from hiddenite import __version__
-from hiddenite.cli import align, demo, encode, infer, lm, tag
+from hiddenite.cli import align, demo, encode, infer, lm, serve, tag
 from hiddenite.errors import HiddeniteError, HiddeniteWarning
 
 app = typer.Typer(
@@ -31,6 +31,7 @@ app.add_typer(tag.app, name="tag")
 app.command("demo", epilog=demo.EPILOG)(demo.demo)
 infer.register(app)
 app.command("encode", epilog=encode.EPILOG)(encode.encode)
+app.command("serve", epilog=serve.EPILOG)(serve.serve)
 
 
 def _print_version(wanted: bool) -> None:
