@@ -6,13 +6,18 @@
 import os
 import re
 import shutil
+import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 
+from hiddenite.web import create_app
 from tests.e2e.test_serve import server, small_models
+from tests.web_models import models
 
 playwright = pytest.importorskip("playwright.sync_api")
 CHROMIUM = os.environ.get("HIDDENITE_CHROMIUM") or shutil.which("chromium")
@@ -35,6 +40,18 @@ def browser() -> Iterator[Any]:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def url_with_generation() -> Iterator[str]:
+    """A server in a thread of this process, with the stand-in of an HMM language model."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = uvicorn.Server(uvicorn.Config(create_app(models()), log_level="error"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        server.should_exit = True
+        thread.join()
 
 
 class Visit:
@@ -181,6 +198,17 @@ def test_align(visit: Any, scheme: str) -> None:
     assert page.locator("#matrix .mark.exact").count() >= 4
     page.locator("#matrix tbody td").first.hover()
     expect_text(page, "#cell", "thou – you: ")
+    page.focus("#matrix td[tabindex='0']")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect_text(page, "#cell", "hast – a: ")
+
+
+def test_align_without_sentences(visit: Any) -> None:
+    page = visit()
+    page.click("#tab-align")
+    expect_text(page, "#matrix", "Type two sentences")
 
 
 def test_generate_without_a_model(visit: Any) -> None:
@@ -189,6 +217,21 @@ def test_generate_without_a_model(visit: Any) -> None:
     expect_text(page, "#generate-missing", "hiddenite serve --hmm MODEL")
     assert page.is_disabled("#keywords")
     assert page.is_disabled("#generate-go")
+
+
+def test_generate(browser: Any, url_with_generation: str) -> None:
+    visit = Visit(browser, url_with_generation, "test_generate")
+    page = visit.page
+    page.click("#tab-generate")
+    page.fill("#keywords", "dog, tree")
+    page.keyboard.press("Enter")
+    expect_text(page, "#generated", "here dog tree")
+    expect_text(page, "#constraint", "share of 0.250")
+    assert page.locator("#generated tbody tr").count() == 5
+    page.fill("#keywords", "unheard-of")
+    page.click("#generate-go")
+    expect_text(page, "#generate-error", "unknown word 'unheard-of'")
+    visit.finish()
 
 
 def test_keyboard_alone(visit: Any) -> None:
@@ -203,13 +246,13 @@ def test_keyboard_alone(visit: Any) -> None:
     for _ in range(9):
         page.keyboard.press("Tab")
         order.append(focused())
-    controls = ["message", "channel", "noise", "reslip", "decode-example", "beam"]
-    assert order == ["theme", "tab-decode", *controls, "automaton"]
+    controls = ["message", "channel", "noise", "reslip", "beam"]  # no examples without the built-in texts
+    assert order == ["theme", "tab-decode", *controls, "automaton", "marginals"]
     page.focus("#tab-decode")
     page.keyboard.press("ArrowRight")
     assert focused() == "tab-tag"
     assert page.is_visible("#tag")
-    for _ in range(3):
+    for _ in range(2):
         page.keyboard.press("Tab")
     assert focused() == "token"
     assert page.locator(".token .tip").first.is_visible()

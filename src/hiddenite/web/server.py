@@ -255,7 +255,7 @@ def serve(models: Models, host: str, port: int, on_ready: Callable[[str], None])
     app = create_app(models)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family, backlog=512) as listener:
-        # Connections inherit it. Without it an answer's second packet waits 40 ms for the first to be confirmed.
+        # Connections inherit it; without it an answer's second packet waits 40 ms for the first's receipt.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         name = f"[{host}]" if ":" in host else host
         on_ready(f"http://{name}:{listener.getsockname()[1]}/")

@@ -10,6 +10,26 @@ let running = new AbortController();
 
 const key = (i, j) => `${i}-${j}`;
 
+// One cell is in the Tab order; the arrow keys go from there.
+function startCells(table) {
+  const rows = [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]);
+  rows.forEach((cells, i) => cells.forEach((cell, j) => {
+    cell.tabIndex = i === 0 && j === 0 ? 0 : -1;
+    const tell = () => { byId("cell").textContent = cell.title; };
+    cell.addEventListener("mouseenter", tell);
+    cell.addEventListener("focus", tell);
+    cell.addEventListener("keydown", (event) => {
+      const step = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] }[event.key];
+      const next = step && rows[i + step[0]]?.[j + step[1]];
+      if (!next) return;
+      event.preventDefault();
+      cell.tabIndex = -1;
+      next.tabIndex = 0;
+      next.focus();
+    });
+  }));
+}
+
 function showMatrix(answers) {
   const { source, target, probabilities } = answers.exact;
   const share = new Map((probabilities ?? []).map(([i, j, p]) => [key(i, j), p]));
@@ -22,11 +42,12 @@ function showMatrix(answers) {
     const cell = el("td", { title: text, class: p > 0.6 ? "strong" : "" },
       ...found.map(([name, sign]) => el("b", { class: `mark ${name}` }, sign)));
     cell.style.setProperty("--share", p.toFixed(3));
-    cell.addEventListener("mouseenter", () => { byId("cell").textContent = text; });
     return cell;
   })));
-  byId("matrix").replaceChildren(el("table", { class: "matrix" }, el("thead", {}, head), el("tbody", {}, ...rows)));
+  const matrix = el("table", { class: "matrix" }, el("thead", {}, head), el("tbody", {}, ...rows));
+  byId("matrix").replaceChildren(matrix);
   byId("cell").textContent = "";
+  startCells(matrix);
 }
 
 function showSearches(answers) {
@@ -39,7 +60,7 @@ function showSearches(answers) {
     const gap = certificate.gap === null ? "none" : `within ${number(certificate.gap, 2)}`;
     return [`${sign} ${name}`, number(weight), certificate.exact ? "✓ optimal" : gap, String(links.length), String(different)];
   });
-  byId("searches").replaceChildren(table(["search", "#ln weight", "proof", "#links", "#unlike exact"], rows));
+  byId("searches").replaceChildren(table(["search", "#ln weight", "proof", "#links", "#other links"], rows));
 }
 
 const update = later(IDLE, async () => {
@@ -47,6 +68,11 @@ const update = later(IDLE, async () => {
   running = new AbortController();
   const { signal } = running;
   const pair = { source: byId("source").value, target: byId("target").value };
+  if (!pair.source.trim() || !pair.target.trim()) {
+    byId("matrix").textContent = "Type two sentences to see their links.";
+    byId("searches").replaceChildren();
+    return;
+  }
   try {
     const results = await Promise.all(METHODS.map(([method]) =>
       ask("align", { ...pair, method, marginals: method === "exact" ? "samples" : null }, signal)));
@@ -60,7 +86,9 @@ const update = later(IDLE, async () => {
 });
 
 export function startAlign(info) {
-  const example = cycle(info.examples.align?.length ? info.examples.align : [["", ""]]);
+  const examples = info.examples.align ?? [];
+  const example = cycle(examples.length ? examples : [["", ""]]);
+  byId("align-example").hidden = examples.length === 0;
   const fill = () => {
     [byId("source").value, byId("target").value] = example();
     update();

@@ -126,7 +126,7 @@ class Player {
     for (const [event, data] of this.queue.splice(0, count)) {
       if (event === "step") this.steps.push(data);
       if (event === "automaton") picture = { data, words: this.steps[this.steps.length - 1].words };
-      if (event === "done") byId("bounds-note").textContent = ending(data);
+      if (event === "done") byId("bounds-note").textContent = ending(data) + (this.isStill ? "" : " Played slowly.");
     }
     drawBounds(byId("bounds"), this.steps);
     if (picture) drawAutomaton(byId("automaton"), picture.data, picture.words);
@@ -136,7 +136,7 @@ class Player {
 
 function ending(data) {
   const took = `${data.steps.toLocaleString("en")} steps in ${(1000 * data.seconds).toFixed(0)} ms of search`;
-  return data.exact ? `The bounds met: ${took}. Played slowly.` : `Stopped by the server’s limit after ${took}.`;
+  return data.exact ? `The bounds met: ${took}.` : `Stopped by the server’s limit after ${took}.`;
 }
 
 async function details(asked, best, signal) {
@@ -193,7 +193,9 @@ function update() {
 }
 
 export function startDecode(info) {
-  const example = cycle(info.examples.decode?.length ? info.examples.decode : ["the"]);
+  const examples = info.examples.decode ?? [];
+  const example = cycle(examples.length ? examples : ["the"]);
+  byId("decode-example").hidden = examples.length === 0;
   const area = byId("message");
   area.maxLength = info.limits.characters;
   area.value = example();

@@ -35,7 +35,9 @@ async function update() {
 }
 
 export function startTag(info) {
-  const example = cycle(info.examples.tag?.length ? info.examples.tag : ["the dog sleeps ."]);
+  const examples = info.examples.tag ?? [];
+  const example = cycle(examples.length ? examples : ["the dog sleeps ."]);
+  byId("tag-example").hidden = examples.length === 0;
   byId("sentence").maxLength = info.limits.characters;
   byId("sentence").value = example();
   byId("sentence").addEventListener("input", update);
