@@ -64,6 +64,7 @@ def serve(
     report: Report = (
         (lambda _: None) if quiet else (lambda line: print(f"hiddenite: {line}", file=sys.stderr))
     )
+    generator = None if hmm is None else _load_hmm(hmm)  # first, because the others may have to be learned
     language_model, about_lm, messages = _language_model(lm, report)
     alignment, about_aligner, pairs = _aligner(aligner, report)
     tags, about_tagger, sentences = _tagger(tagger, report)
@@ -71,7 +72,7 @@ def serve(
         lm=language_model,
         tagger=tags,
         aligner=alignment,
-        generator=None if hmm is None else _load_hmm(hmm),
+        generator=generator,
         names={"lm": about_lm, "tagger": about_tagger, "aligner": about_aligner, "hmm": hmm or ""},
         examples={"decode": messages, "tag": sentences, "align": pairs},
     )

@@ -36,6 +36,8 @@ def beam_search(lm: NgramModel, candidates: Candidates, width: int) -> Hypothesi
             raise EmptySupportError(position, f"position {position + 1}: no hypothesis of the beam survives")
     ended = [(weight + lm.log_prob(SENTENCE_END, words), words) for weight, words in kept]
     weight, words = max(ended)
+    if weight == -math.inf:
+        raise EmptySupportError(len(candidates), "no hypothesis of the beam can end")
     return Hypothesis(words[1:], weight)
 
 

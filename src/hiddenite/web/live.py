@@ -4,6 +4,7 @@
 ``automaton``  how q looks: per position, how many states know 0, 1, 2, ... words, some of the longest
                contexts, and how many words the state on the current path knows
 ``done``       how it ended: proved, or a limit of the server
+``error``      instead of ``done``: what went wrong, in one line
 
 A picture of q is taken whenever q has grown by a tenth, so pictures cost a constant factor of the search.
 """

@@ -158,8 +158,11 @@ class _Stream(StreamingResponse):
 
 async def _events(first: list[Event], batches: AsyncIterator[list[Event]]) -> AsyncIterator[bytes]:
     yield _event_text(first)
-    async for batch in batches:
-        yield _event_text(batch)
+    try:
+        async for batch in batches:
+            yield _event_text(batch)
+    except HiddeniteError as error:  # too late for a status
+        yield _event_text([("error", {"error": _one_line(error)})])
 
 
 def _event_text(batch: list[Event]) -> bytes:
@@ -195,9 +198,13 @@ def _refuse_constant(name: str) -> float:
 # --------------------------------------------------------------------- failures
 
 
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
 def _error(_: Request, error: Exception) -> Response:
     """Turn what bad input can cause into one line."""
-    message = " ".join(str(error).split())
+    message = _one_line(error)
     if isinstance(error, Busy):
         return _json({"error": message}, 429, {"Retry-After": "1"})
     return _json({"error": message}, 404 if isinstance(error, MissingModel) else 400)

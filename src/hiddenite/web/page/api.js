@@ -36,8 +36,9 @@ export async function watch(name, question, signal, on) {
     const parts = (text + value).split("\n\n");
     text = parts.pop();
     for (const part of parts) {
-      const [event, data] = part.split("\n");
-      on(event.slice("event: ".length), JSON.parse(data.slice("data: ".length)));
+      const [event, data] = part.split("\n").map((line) => line.slice(line.indexOf(" ") + 1));
+      if (event === "error") throw new Error(JSON.parse(data).error);
+      on(event, JSON.parse(data));
     }
   }
 }
