@@ -227,6 +227,7 @@ def load_row(quick: bool) -> Row:
         f"no error but 429, memory within {FLAT_MB} MB over the last two thirds",
         f"{counts}; answers {spread(times)}; {settled[0]:.0f} MB, then {settled[-1]:.0f} MB",
         statuses.keys() <= {200, 429} and flat,
+        f"Memory in MB, every {seconds / 30:.1f} s: {', '.join(f'{mb:.0f}' for mb in memory)}\n",
     )
 
 

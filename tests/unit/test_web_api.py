@@ -169,6 +169,14 @@ def test_a_watched_search_ends_at_its_limit() -> None:
     assert (name, end["exact"], end["steps"]) == ("done", False, 2)
 
 
+def test_a_search_by_refinement_ends_at_its_limit() -> None:
+    with TestClient(create_app(models(Limits(states=1)))) as client:
+        proof = ask(client, "decode", **NOISY, method="paper")["certificate"]
+        assert not proof["exact"]
+        assert proof["gap"] > 0
+        assert ask(client, "decode", **NOISY)["certificate"]["exact"]  # walks only what the model lists
+
+
 # --------------------------------------------------------------------- refusals
 
 

@@ -31,11 +31,11 @@ class Limits:
     keywords: int = 4
     beam: int = 50  # width
     seconds: float = 2.0  # of search, per request
-    steps: int = 2_000  # of a search that is watched,
-    states: int = 20_000  # and how far its automaton may grow
+    steps: int = 2_000  # of a search that is watched
+    states: int = 6_000  # of a search by refinement; one takes 8 bytes a candidate
     workers: int = 2  # requests at work at the same time
     waiting: int = 32  # requests in line behind them
-    streams: int = 8  # searches that are watched at the same time
+    streams: int = 4  # searches that are watched at the same time
 
 
 class SupportsToDict(Protocol):

@@ -70,7 +70,10 @@ def observe(models: Models, request: Request) -> tuple[str | None, Candidates]:
     return line, channel(line)
 
 
-def _budget(models: Models) -> Budget:
+def _budget(models: Models, method: str = "auto") -> Budget:
+    """Return how long a search may take; one by refinement must not grow without bounds either."""
+    if method in ("refine", "paper"):
+        return Budget(seconds=models.limits.seconds, states=models.limits.states)
     return Budget(seconds=models.limits.seconds)
 
 
@@ -85,7 +88,7 @@ def answer_decode(models: Models, request: Request) -> Answer:
         candidates,
         method=request["method"],
         objective=request["objective"],
-        budget=_budget(models),
+        budget=_budget(models, request["method"]),
     )
     return best.to_dict() | {"input": typed}
 
@@ -94,7 +97,11 @@ def answer_kbest(models: Models, request: Request) -> Answer:
     """Return the k best readings."""
     typed, candidates = observe(models, request)
     best = kbest(
-        language_model(models), candidates, request["k"], method=request["method"], budget=_budget(models)
+        language_model(models),
+        candidates,
+        request["k"],
+        method=request["method"],
+        budget=_budget(models, request["method"]),
     )
     return best.to_dict() | {"input": typed}
 
@@ -108,7 +115,7 @@ def answer_sample(models: Models, request: Request) -> Answer:
         request["n"],
         seed=request["seed"],
         method=request["method"],
-        budget=_budget(models),
+        budget=_budget(models, request["method"]),
     )
     return draws.to_dict() | {"input": typed}
 
