@@ -3,6 +3,7 @@
 #   demo         install for use and run the demonstration
 #   test         install for development and run all quick tests, static checks included
 #   statistical  the tests of the samplers with many seeds, and those too slow for `test`
+#   slow         the fuzzing of the playground's API, by its description
 #   lint         the static checks alone
 #   sanitize     the tests on a build with AddressSanitizer and UndefinedBehaviorSanitizer
 #   build, stub  compile after an edit; write the type stub of the compiled module anew
@@ -28,7 +29,7 @@ PYTHON_FILES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name py.typed
 # The development install serves the demo too; only a fresh checkout needs the user's one.
 DEMO_STAMP := $(if $(wildcard $(VENV)/.stamp-dev),$(VENV)/.stamp-dev,$(VENV)/.stamp-user)
 
-.PHONY: demo test lint statistical fuzz bench experiments docs sanitize build stub clean
+.PHONY: demo test lint statistical slow fuzz bench experiments docs sanitize build stub clean
 .DELETE_ON_ERROR:
 
 demo: $(DEMO_STAMP)
@@ -42,6 +43,10 @@ statistical: $(VENV)/.stamp-dev
 	  $(BIN)/python -m pytest -q -n $(JOBS) -m "statistical or not statistical" --seed $$seed tests/statistical $(ARGS) \
 	    || exit 1; \
 	done
+
+slow: $(VENV)/.stamp-dev
+	$(BIN)/python -m pip install -q schemathesis
+	$(BIN)/python -m pytest -n $(JOBS) -m slow $(ARGS)
 
 lint: $(VENV)/.stamp-dev
 	$(BIN)/python -m pytest -n $(JOBS) tests/unit/test_codebase.py $(ARGS)

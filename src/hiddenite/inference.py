@@ -291,6 +291,50 @@ def marginals(lm: NgramModel, candidates: Candidates, *, end: bool = True) -> Ma
     return _ask(lm, candidates, Query(TaskKind.MARGINALS, end=end), Marginals)
 
 
+class Search(Iterator[Step]):
+    """A search that is watched turn by turn; see :func:`search`."""
+
+    def __init__(
+        self, lm: NgramModel, candidates: Candidates, method: str, strategy: StrategyName, end: bool
+    ) -> None:
+        if strategy not in STRATEGIES:
+            raise UnknownSymbolError("strategy", strategy, near_spellings(strategy, STRATEGIES))
+        self._vocabulary = candidates.vocabulary
+        self._distinct = [_distinct_words(candidates, i) for i in range(len(candidates))]
+        self._decoder = Decoder(
+            lm.engine.table,
+            candidates.begin,
+            candidates.word_ids,
+            candidates.log_weights,
+            end,
+            STRATEGIES[strategy],
+            method == "paper",
+        )
+        self.done = False  # the last path is proved to be the best of all
+
+    def __next__(self) -> Step:
+        if self.done:
+            raise StopIteration
+        step = self._decoder.step()
+        self.done = step.done
+        return Step(
+            tuple(words[k] for words, k in zip(self._distinct, step.trial.path, strict=True)),
+            step.trial.log_q,
+            step.trial.log_p,
+            step.upper,
+            step.lower,
+            step.states,
+        )
+
+    def contexts(self, position: int) -> list[tuple[str, ...]]:
+        """Return what the bound's states before a position know: the words that the history ends in.
+
+        The number of positions stands for ``</s>``. A search begins with one state each, which knows nothing;
+        contexts of several words are where it had to look closer.
+        """
+        return [tuple(self._vocabulary[w] for w in words) for words, _ in self._decoder.states(position)]
+
+
 def search(
     lm: NgramModel,
     candidates: Candidates,
@@ -298,32 +342,9 @@ def search(
     method: Literal["refine", "paper"] = "refine",
     strategy: StrategyName = "all",
     end: bool = True,
-) -> Iterator[Step]:
+) -> Search:
     """Watch the search: the bound's best path at each turn, until it is proved to be the best of all."""
-    if strategy not in STRATEGIES:
-        raise UnknownSymbolError("strategy", strategy, near_spellings(strategy, STRATEGIES))
-    distinct = [_distinct_words(candidates, i) for i in range(len(candidates))]
-    decoder = Decoder(
-        lm.engine.table,
-        candidates.begin,
-        candidates.word_ids,
-        candidates.log_weights,
-        end,
-        STRATEGIES[strategy],
-        method == "paper",
-    )
-    done = False
-    while not done:
-        step = decoder.step()
-        done = step.done
-        yield Step(
-            tuple(words[k] for words, k in zip(distinct, step.trial.path, strict=True)),
-            step.trial.log_q,
-            step.trial.log_p,
-            step.upper,
-            step.lower,
-            step.states,
-        )
+    return Search(lm, candidates, method, strategy, end)
 
 
 def _distinct_words(candidates: Candidates, position: int) -> list[str]:

@@ -13,7 +13,7 @@ import warnings
 import typer
 
 from hiddenite import __version__
-from hiddenite.cli import align, demo, encode, hmmlm, induce, infer, lm, tag
+from hiddenite.cli import align, demo, encode, hmmlm, induce, infer, lm, serve, tag
 from hiddenite.errors import HiddeniteError, HiddeniteWarning
 
 app = typer.Typer(
@@ -33,6 +33,7 @@ app.add_typer(hmmlm.app, name="hmmlm")
 app.command("demo", epilog=demo.EPILOG)(demo.demo)
 infer.register(app)
 app.command("encode", epilog=encode.EPILOG)(encode.encode)
+app.command("serve", epilog=serve.EPILOG)(serve.serve)
 
 
 def _print_version(wanted: bool) -> None:

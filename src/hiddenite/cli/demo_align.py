@@ -51,7 +51,7 @@ class Shown:
 def demo_align(console: Console, html: str | None) -> None:
     """Train on verses of both texts, print matrices, and write a page if asked."""
     begun = time.perf_counter()
-    name, pairs = _verses()
+    name, pairs = verses()
     training = Training(Bitext.of([(" ".join(e), " ".join(f)) for e, f in pairs]), OPTIONS, seed=SEED).run()
     console.print(f"Aligned {len(pairs):,} sentence pairs of {name}, {time.perf_counter() - begun:.1f} s.")
     shown = _choose(pairs, training)
@@ -86,7 +86,7 @@ def _first(pairs: list[tuple[list[str], list[str]]], training: Training) -> list
     return shown[4:6]
 
 
-def _verses() -> tuple[str, list[tuple[list[str], list[str]]]]:
+def verses() -> tuple[str, list[tuple[list[str], list[str]]]]:
     """Return the texts' names and their common verses in lower case."""
     try:
         old, new = (
