@@ -11,7 +11,8 @@ A fenced block is, by the words after its fence,
 
 In shown output `…` stands for anything within a line, a line `…` for any lines. Blanks at line ends do not
 count, and numbers with more than six decimals are compared to six digits. `<!-- times vary -->` before a
-block lets numbers with one decimal differ. `python -m tests.documents PAGE...` shows what is printed now.
+block lets numbers with one decimal differ. `python -m tests.documents [--write] PAGE...` shows what is
+printed now, or writes it into the page.
 """
 
 from __future__ import annotations
@@ -169,18 +170,42 @@ def begin(folder: Path) -> None:
         assert agrees(step, printed), f"{START.name}:{step.block.line} printed\n{printed}"
 
 
-def main(names: list[str]) -> None:
-    """Follow pages and show where they differ from what is printed now."""
+def rewritten(page: Path, printed: list[tuple[Step, str]]) -> str:
+    """The page's text with what was printed in place of what it showed, where the two disagree."""
+    outputs: dict[int, list[tuple[str, str]]] = {}
+    for step, found in printed:
+        shown = (step.shown or "") if agrees(step, found) else found
+        outputs.setdefault(step.block.line, []).append((step.code, shown))
+    pieces, done, python_output = [], 0, None
+    text = page.read_text(encoding="utf-8")
+    for match, block in zip(BLOCK.finditer(text), blocks(page), strict=True):
+        content = block.content
+        if block.language == "console":
+            parts = [(code.rstrip("\n").replace("\n", "\n> "), shown) for code, shown in outputs[block.line]]
+            content = "".join(f"$ {code}\n{shown}" for code, shown in parts)
+        elif block.language == "text" and block.title is None and python_output is not None:
+            content = python_output
+        python_output = outputs[block.line][0][1] if block.language == "python" else None
+        pieces += [text[done : match.start(3)], content]
+        done = match.end(3)
+    return "".join([*pieces, text[done:]])
+
+
+def main(arguments: list[str]) -> None:
+    """Follow pages; show where they differ from what is printed now, or with `--write` put that into them."""
+    names = [name for name in arguments if name != "--write"]
     with tempfile.TemporaryDirectory() as start:
         begin(Path(start))
         for name in names:
             with tempfile.TemporaryDirectory() as folder:
                 shutil.copytree(start, folder, dirs_exist_ok=True)
                 reader = Reader(Path(folder))
-                for step in steps(Path(name)):
-                    printed = reader.follow(step)
-                    if not agrees(step, printed):
-                        print(f"--- {name}:{step.block.line}\n$ {step.code}{printed}", end="")
+                printed = [(step, reader.follow(step)) for step in steps(Path(name))]
+            if "--write" in arguments:
+                Path(name).write_text(rewritten(Path(name), printed), encoding="utf-8")
+            for step, found in printed:
+                if not agrees(step, found):
+                    print(f"--- {name}:{step.block.line}\n{step.code}{found}", end="")
 
 
 if __name__ == "__main__":

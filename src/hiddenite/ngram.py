@@ -141,7 +141,7 @@ class NgramModel:
     def load(cls, path: str | os.PathLike[str], unknown_log10: float | None = None) -> NgramModel:
         """Read an ARPA or MAX-ARPA file, plain or compressed.
 
-        ``unknown_log10`` is log10 p(<unk>) for a file that lists no ``<unk>``; without it such a file gives
+        ``unknown_log10`` is log10 p of ``<unk>`` for a file that lists none; without it such a file gives
         unknown words probability zero, with a warning.
         """
         if unknown_log10 is not None and not unknown_log10 <= 0:

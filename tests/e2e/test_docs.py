@@ -85,6 +85,15 @@ def test_a_wrong_page_is_found_out(tmp_path: Path, count: str, number: str, diff
     assert len(follow(page, tmp_path)) == differences
 
 
+def test_a_page_can_be_written_anew(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(PLANTED.format(count="3", number="0"), encoding="utf-8")
+    reader = Reader(tmp_path)
+    printed = [(step, reader.follow(step)) for step in steps(page)]
+    right = PLANTED.format(count="2", number="1.00000000001")
+    assert documents.rewritten(page, printed) == right
+
+
 def test_a_failing_command_is_found_out(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("```console\n$ hiddenite lm info nothing.arpa\n```\n", encoding="utf-8")
