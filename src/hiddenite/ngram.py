@@ -156,7 +156,7 @@ class NgramModel:
 
         A compiled model (:meth:`compile`) is told by its first bytes. It is mapped into memory, not read.
 
-        ``unknown_log10`` is log10 p(<unk>) for a file that lists no ``<unk>``; without it such a file gives
+        ``unknown_log10`` is log10 p of ``<unk>`` for a file that lists none; without it such a file gives
         unknown words probability zero, with a warning.
         """
         if unknown_log10 is not None and not unknown_log10 <= 0:

@@ -115,9 +115,12 @@ def built_in_text() -> tuple[str, list[str]]:
 
 def _show_messages(console: Console, model: NgramModel, keypad: Keypad, messages: list[str]) -> None:
     table = Table(title="Messages the model has not seen, typed with slips", title_justify="left")
-    for name in ("typed", "read back", "ln weight", "proof", "ms"):
-        table.add_column(name, justify="right" if name in ("ln weight", "ms") else "left")
-    decode(model, keypad("0"))  # the first question builds the index
+    for name in ("typed", "read back", "ln weight", "proof"):
+        table.add_column(name, justify="right" if name == "ln weight" else "left")
+    table.add_column("ms", justify="right", min_width=5)  # the table's shape does not depend on the times
+    decode(
+        model, keypad(keypad.encode(messages[0]))
+    )  # the first question with many candidates builds the index
     for seed, message in enumerate(messages, NOISE_SEED):
         keys = keypad.encode(message, seed)
         begun = time.perf_counter()
