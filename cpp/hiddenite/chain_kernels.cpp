@@ -2,12 +2,7 @@
 
 #include <algorithm>
 
-// Two versions of each function in one program. Not under a sanitizer, which cannot choose before it runs.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define HIDDENITE_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define HIDDENITE_WIDE
-#endif
+#include "clones.hpp"
 
 namespace hiddenite {
 
@@ -73,27 +68,27 @@ template <class Real, std::size_t tile>
 
 }  // namespace
 
-HIDDENITE_WIDE
+HIDDENITE_CLONES
 void add_row_times_block(const float* x, std::size_t rows, const float* block, std::size_t columns, float* y) {
   add_combination<float, 32>(x, rows, block, columns, y, NEGLIGIBLE);
 }
 
-HIDDENITE_WIDE
+HIDDENITE_CLONES
 void add_row_times_block(const double* x, std::size_t rows, const float* block, std::size_t columns, double* y) {
   add_combination<double, 16>(x, rows, block, columns, y, 0.0);
 }
 
-HIDDENITE_WIDE
+HIDDENITE_CLONES
 void add_block_times_column(const float* block, std::size_t rows, std::size_t columns, const float* w, float* y) {
   add_dots<float, 8, 4>(block, rows, columns, w, y);
 }
 
-HIDDENITE_WIDE
+HIDDENITE_CLONES
 void add_block_times_column(const float* block, std::size_t rows, std::size_t columns, const double* w, double* y) {
   add_dots<double, 8, 2>(block, rows, columns, w, y);
 }
 
-HIDDENITE_WIDE
+HIDDENITE_CLONES
 void max_block_times_column(const float* block, std::size_t rows, std::size_t columns, const double* w, double* y) {
   constexpr std::size_t lanes = 8;
   const std::size_t whole = columns - columns % lanes;
@@ -109,7 +104,7 @@ void max_block_times_column(const float* block, std::size_t rows, std::size_t co
   }
 }
 
-HIDDENITE_WIDE
+HIDDENITE_CLONES
 void add_outer(const float* x, std::size_t rows, const float* w, std::size_t columns, float* sums) {
   for (std::size_t i = 0; i < rows; ++i) {
     const float factor = x[i];

@@ -177,7 +177,7 @@ std::unique_ptr<StateIndex> compiled_index(const NgramTable& table, bool ends) {
       start.size() == 1 ? start[0] : NO_NODE};
   const std::size_t words = table.vocabulary.size();
   std::size_t num_classes = 1;
-  for (const std::uint8_t word_class : parts.word_class) num_classes = std::max<std::size_t>(num_classes, word_class + 1);
+  for (const std::uint8_t c : parts.word_class) num_classes = std::max<std::size_t>(num_classes, c + 1);
   if (parts.states.size() != table.num_contexts() + std::size_t{1} || parts.arcs.size() != table.num_nodes() ||
       parts.heads.size() != table.num_nodes() || parts.fall_after_word.size() != num_classes * words ||
       parts.down_after_word.size() != num_classes * words ||
