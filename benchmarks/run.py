@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPTS = ("lm.py", "engine.py", "align.py", "tagger.py", "hmmlm.py")
+SCRIPTS = ("lm.py", "engine.py", "align.py", "tagger.py", "hmmlm.py", "hmmlm_neural.py")
 
 
 def main() -> None:
