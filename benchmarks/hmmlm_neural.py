@@ -158,7 +158,7 @@ def step_row(size: Size, tokens: int) -> Row:
         agree = f"; the full forms' losses differ by {gap:.1e}"
     head = ["transitions", "processor s", "s", "times as fast", "first loss (nats per token)"]
     return Row(
-        f"A training step: {states:,} states, {clusters} classes, width {width}, {tokens} tokens, one thread",
+        f"A training step: {states:,} states, {clusters} classes, width {width}, {tokens} tokens",
         "class-factored at least 1.7 times as fast as the full softmax in log space",
         f"{best:.2f} times (processor time, best of {REPEATS}{agree})",
         best >= 1.7,

@@ -360,6 +360,8 @@ def test_starts_at_a_trained_model(kind: str) -> None:
     run = training(options, dataclasses.replace(TINY, rate=0.01), start=start)
     assert run.model().perplexity(TEXT) == pytest.approx(start.perplexity(TEXT), rel=1e-5)
     assert run.run().model().perplexity(TEXT) < start.perplexity(TEXT)
+    wild = training(options, dataclasses.replace(TINY, rate=0.5, warmup=0), start=start, valid=VALID)
+    assert wild.run().model().perplexity(VALID) <= start.perplexity(VALID) * (1 + 1e-5)
 
 
 def test_refuses_to_start_at_other_models() -> None:

@@ -211,6 +211,9 @@ class Trainer:
     def steps(self) -> Iterator[float]:
         """Run to the end of the epoch; yields ln p per token of each batch."""
         state, epoch = self._state, self._epoch_batches(self._state.epoch)
+        if state.step == 0:  # a start that nothing improves on is kept
+            start = self.task.perplexity(state.params)
+            state.best_perplexity = math.inf if start is None or math.isnan(start) else start
         while state.position < len(epoch):
             prepared = self.place(self.task.prepare(epoch[state.position]))
             key = jax.random.fold_in(self._key, state.step + 1)
