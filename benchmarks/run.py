@@ -11,7 +11,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPTS = ("lm.py", "engine.py", "align.py", "tagger.py", "induce.py", "hmmlm.py", "scale.py", "web.py")
+SCRIPTS = (
+    "lm.py",
+    "engine.py",
+    "align.py",
+    "tagger.py",
+    "induce.py",
+    "hmmlm.py",
+    "hmmlm_neural.py",
+    "scale.py",
+    "web.py",
+)
 
 
 def main() -> None:

@@ -7,13 +7,14 @@ import secrets
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
+from hiddenite.cli.hmmlm_gradient import gradient_training
 from hiddenite.corpus import ChunkReader, atomic_output, file_bytes, line_blocks, tokenize
 from hiddenite.errors import ModelError
 from hiddenite.hmmlm.clusters import FORMATS, MAX_PASSES, Clustering, Clusters
@@ -23,6 +24,9 @@ from hiddenite.hmmlm.options import MAX_SEED, SETS, HMMOptions
 from hiddenite.hmmlm.training import Training, read_text
 from hiddenite.ngram import NgramModel
 from hiddenite.results import ScoreSummary
+
+if TYPE_CHECKING:
+    from hiddenite.hmmlm.neural.task import NeuralTraining
 
 METHODS = ("em", "gradient", "neural")
 GENERATORS = ("sample", "rescore", "best")
@@ -139,11 +143,39 @@ def train(
         str | None,
         typer.Option("--checkpoint", metavar="FILE", help="Kept up to date; gone on from if it exists."),
     ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option("--start", metavar="MODEL", help="gradient, neural: a trained model to begin at."),
+    ] = None,
+    transitions: Annotated[
+        str, typer.Option("--transitions", help="gradient, neural: factored (over classes) or full.")
+    ] = "factored",
+    dropout: Annotated[
+        str, typer.Option("--dropout", help="gradient, neural: none, state or unstructured.")
+    ] = "none",
+    dropout_rate: Annotated[
+        float,
+        typer.Option("--dropout-rate", min=0.0, max=1.0, help="gradient, neural: share that is dropped."),
+    ] = 0.5,
+    tying: Annotated[
+        str, typer.Option("--tying", help="neural: vectors shared, none, emission or all.")
+    ] = "none",
+    width: Annotated[int, typer.Option("--width", min=1, help="neural: of vectors and networks.")] = 128,
+    batching: Annotated[
+        str, typer.Option("--batching", help="gradient, neural: sentences (shuffled) or document (in order).")
+    ] = "sentences",
+    batch_tokens: Annotated[
+        int, typer.Option("--batch-tokens", min=1, help="gradient, neural: words of a step.")
+    ] = 512,
+    rate: Annotated[float, typer.Option("--rate", help="gradient, neural: learning rate.")] = 3e-3,
     seed: Seed = None,
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
     """Train a hidden Markov language model with sparse emissions.
+
+    --method em counts and smooths; gradient and neural (extra `neural`) follow the gradient of the evidence,
+    with one number for each probability or with networks.
 
     Memory: 4 bytes for each pair of states, times two to eight. Words seen in other texts only are <unk>.
     With --checkpoint and the same --seed, an interrupted training goes on and ends with the same model.
@@ -151,13 +183,38 @@ def train(
     hush(quiet)
     if method not in METHODS:
         raise typer.BadParameter(f"found '{method}', expected {', '.join(METHODS)}", param_hint="--method")
-    if method != "em":
-        raise ModelError(
-            f"the method '{method}' needs the extra 'neural', which is not here; use --method em"
-        )
     given = None if clusters.isdecimal() else Clusters.load(clusters)
     if clusters.isdecimal() and int(clusters) < 1:
         raise typer.BadParameter("found 0, expected at least one cluster or a file", param_hint="--clusters")
+    if method != "em":
+        number = int(clusters) if given is None else given.num_classes
+        by_gradient = gradient_training(
+            text,
+            {
+                "states": states,
+                "clusters": number,
+                "sets": sets,
+                "states_per_word": states_per_word,
+                "parameterisation": "scalar" if method == "gradient" else "neural",
+                "transitions": transitions,
+                "dropout": dropout,
+                "dropout_rate": dropout_rate,
+                "tying": tying,
+                "width": width,
+            },
+            {"epochs": epochs, "batching": batching, "batch_tokens": batch_tokens, "rate": rate},
+            seed=_seed(seed, quiet),
+            valid=valid,
+            clusters=given,
+            start=start,
+            threads=threads,
+            checkpoint=checkpoint,
+        )
+        _run(by_gradient, checkpoint, quiet)
+        by_gradient.model().save(output)
+        return
+    if start is not None:
+        raise typer.BadParameter("EM begins at random; use --method gradient or neural", param_hint="--start")
     try:
         options = HMMOptions(
             states=states,
@@ -186,7 +243,7 @@ def train(
     HMMLanguageModel.from_training(training).save(output)
 
 
-def _run(training: Training, checkpoint: str | None, quiet: bool) -> None:
+def _run(training: Training | NeuralTraining, checkpoint: str | None, quiet: bool) -> None:
     complete = False
     try:
         with _turns("training", training.num_epochs, quiet) as report:

@@ -24,6 +24,28 @@ def _begins(sizes: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(np.asarray(sizes, dtype=np.int64))]).astype(np.int64)
 
 
+def word_classes(
+    words: Sequence[str], clustered: Sequence[str], classes: Sequence[int], counts: Sequence[int]
+) -> list[int]:
+    """Return the class of each word from clusters that list some; -1 for ``<s>`` and ``</s>``.
+
+    An unknown word that the clusters lack goes where it most likely belongs: to the class with the most
+    words seen once.
+    """
+    given = dict(zip(clustered, classes, strict=True))
+    result = [given.get(word, -1) for word in words]
+    missing = [w for w, c in enumerate(result) if c < 0 and w not in (UNKNOWN, BEGIN, END)]
+    if missing:
+        examples = ", ".join(words[w] for w in missing[:3])
+        raise ModelError(
+            f"the clusters miss {len(missing)} words of the text ({examples}, …); cluster the same text"
+        )
+    if result[UNKNOWN] < 0:
+        rare = [c for c, n in zip(result, counts, strict=True) if n == 1 and c >= 0]
+        result[UNKNOWN] = int(np.bincount(rare or [c for c in result if c >= 0]).argmax())
+    return result
+
+
 def brown_shape(classes: Sequence[int], states: int) -> ChainShape:
     """Share ``states`` equally among the classes; classes[word] is -1 for a word that is never emitted."""
     groups = np.asarray(classes, dtype=np.int64)

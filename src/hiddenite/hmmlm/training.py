@@ -37,7 +37,7 @@ from hiddenite.corpus import ChunkReader, Sentence, sentence_text
 from hiddenite.errors import FormatError, ModelError
 from hiddenite.hmmlm.clusters import Clustering, Clusters
 from hiddenite.hmmlm.options import AFTERWARDS, MAX_SEED, HMMOptions, Smoothing
-from hiddenite.hmmlm.shape import BEGIN, END, UNKNOWN, brown_shape, uniform_shape
+from hiddenite.hmmlm.shape import brown_shape, uniform_shape, word_classes
 
 CHECKPOINT = "hiddenite hmmlm checkpoint"
 CHECKPOINT_VERSION = 1
@@ -148,24 +148,9 @@ class Training:
             rng = np.random.default_rng([self._member_seed() & 0xFFFFFFFF, self._member_seed() >> 32])
             return uniform_shape(len(self._table), self.options.states, self.options.set_size, rng)
         assert self.clusters is not None
-        given = dict(zip(self.clusters.words, self.clusters.classes, strict=True))
-        words = self._table.words()
-        classes = [given.get(word, -1) for word in words]
-        missing = [w for w, c in enumerate(classes) if c < 0 and w not in (UNKNOWN, BEGIN, END)]
-        if missing:
-            examples = ", ".join(words[w] for w in missing[:3])
-            raise ModelError(
-                f"the clusters miss {len(missing)} words of the text ({examples}, …); cluster the same text"
-            )
-        if classes[UNKNOWN] < 0:
-            classes[UNKNOWN] = self._class_of_rare_words(classes)
+        counts = self._tokens.counts(len(self._table)).tolist()
+        classes = word_classes(self._table.words(), self.clusters.words, self.clusters.classes, counts)
         return brown_shape(classes, self.options.states)
-
-    def _class_of_rare_words(self, classes: list[int]) -> int:
-        """Where an unknown word most likely belongs: the class with the most words seen once."""
-        counts = self._tokens.counts(len(self._table))
-        rare = [c for c, n in zip(classes, counts, strict=True) if n == 1 and c >= 0]
-        return int(np.bincount(rare or [c for c in classes if c >= 0]).argmax())
 
     def __iter__(self) -> Iterator[Epoch]:
         while not self._is_done:
