@@ -53,8 +53,8 @@ SEED = 1
 REPEATS = 3
 NOTE = (
     "Entropies in nats. One seed. Processor time, compilation included. All models had the same few hundred "
-    "steps, which is far too little for the LSTM and for scalars from a random start; dropout pays only where "
-    "training goes on until a model overfits. A start that no epoch improves on is kept."
+    "steps; the LSTM and the scalars from a random start were still far from their best. A start that no "
+    "epoch improves on is kept."
 )
 STEPS = {"step": 512, "step-large": 4096}  # tokens of a batch
 
