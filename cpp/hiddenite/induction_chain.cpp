@@ -114,7 +114,7 @@ void InductionChain::draw_all_parameters(Random& random) {
 }
 
 void InductionChain::run_sampler(Random& random, SweepStatistics& statistics) {
-  const SamplerOptions& moves = options_.moves;
+  const MoveOptions& moves = options_.moves;
   switch (options_.sampler) {
     case InductionSampler::LOCAL: sweep_local(state_, moves, random, statistics); break;
     case InductionSampler::SENTENCE: sweep_sentences(state_, moves, true, random, statistics); break;

@@ -21,7 +21,7 @@ struct InductionOptions {
   LexiconKind lexicon = LexiconKind::NONE;
   SpellingKind spelling = SpellingKind::NONE;
   InductionSampler sampler = InductionSampler::LOCAL;
-  SamplerOptions moves;
+  MoveOptions moves;
   unsigned local_every = 1;            // lexicon: a local sweep after each so many sweeps; 0: never
   bool sample_parameters = true;
   StrengthPrior strength_prior;

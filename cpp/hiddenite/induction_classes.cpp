@@ -18,7 +18,7 @@ struct ClassChoice {
 // The moves of a type's class: alone, or with all tokens.
 class ClassMove {
  public:
-  ClassMove(TaggingState& state, const SamplerOptions& options, Random& random, SweepStatistics& statistics)
+  ClassMove(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics)
       : state_(state), lexicon_(*state.lexicon), options_(options), random_(random),
         particles_(state, options, random, statistics) {}
 
@@ -197,7 +197,7 @@ class ClassMove {
 
   TaggingState& state_;
   TagLexicon& lexicon_;
-  const SamplerOptions& options_;
+  const MoveOptions& options_;
   Random& random_;
   BlockParticles particles_;
   WordBase base_;
@@ -208,7 +208,7 @@ class ClassMove {
 
 }  // namespace
 
-void sweep_classes(TaggingState& state, const SamplerOptions& options, Random& random, SweepStatistics& statistics) {
+void sweep_classes(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics) {
   ClassMove move(state, options, random, statistics);
   for (std::uint32_t word = 0; word < state.num_types(); ++word) {
     move.move_unused_tags(word);
@@ -216,7 +216,7 @@ void sweep_classes(TaggingState& state, const SamplerOptions& options, Random& r
   }
 }
 
-void sweep_lexicon(TaggingState& state, const SamplerOptions& options, Random& random, SweepStatistics& statistics) {
+void sweep_lexicon(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics) {
   ClassMove move(state, options, random, statistics);
   state.transitions.set_mirrored(false);  // classes are small: their tags are scored one by one
   for (std::uint32_t word = 0; word < state.num_types(); ++word) {

@@ -20,7 +20,7 @@ void score(TaggingState& state, std::uint32_t position, std::uint32_t last, cons
 
 }  // namespace
 
-void sweep_local(TaggingState& state, const SamplerOptions& options, Random& random, SweepStatistics& statistics) {
+void sweep_local(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics) {
   Trail left_trail, trail;
   WordBase base;
   double scores[TagSet::CAPACITY];

@@ -21,7 +21,7 @@ struct Particle {
 
 class BlockParticles {
  public:
-  BlockParticles(TaggingState& state, const SamplerOptions& options, Random& random, SweepStatistics& statistics)
+  BlockParticles(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics)
       : state_(state), options_(options), random_(random), statistics_(statistics) {}
 
   // The tokens leave, in reverse order.
@@ -47,7 +47,7 @@ class BlockParticles {
                double* scores);
 
   TaggingState& state_;
-  const SamplerOptions& options_;
+  const MoveOptions& options_;
   Random& random_;
   SweepStatistics& statistics_;
   std::vector<std::uint32_t> tokens_, last_;  // token i brings the events from its own to last_[i]

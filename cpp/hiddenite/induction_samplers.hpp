@@ -37,7 +37,7 @@ enum class Fault {
   UNCONDITIONAL,       // sentence: a particle filter without the retained particle
 };
 
-struct SamplerOptions {
+struct MoveOptions {
   unsigned particles = 10;
   unsigned chunk = 64;            // tokens of a type that move together; 0: all
   unsigned singleton_tags = 8;    // lexicon: so many other tags are tried for a class of one, or as many
@@ -53,18 +53,18 @@ struct SweepStatistics {
   std::array<std::int64_t, BINS> blocks{};
 };
 
-void sweep_local(TaggingState& state, const SamplerOptions& options, Random& random, SweepStatistics& statistics);
+void sweep_local(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics);
 // `particles` = 0 in the options: exact.
-void sweep_sentences(TaggingState& state, const SamplerOptions& options, bool exact, Random& random,
+void sweep_sentences(TaggingState& state, const MoveOptions& options, bool exact, Random& random,
                      SweepStatistics& statistics);
-void sweep_types(TaggingState& state, const SamplerOptions& options, Random& random, SweepStatistics& statistics);
-void sweep_one_tag(TaggingState& state, const SamplerOptions& options, Random& random, SweepStatistics& statistics);
+void sweep_types(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics);
+void sweep_one_tag(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics);
 // Blunsom & Cohn's (2011) approximation of the same step: tables by their expected number, no weights. It does not
 // leave the posterior as it is; it is here to be compared with.
 void sweep_one_tag_heuristic(TaggingState& state, Random& random);
 // Classes (and heads) given the tokens.
-void sweep_classes(TaggingState& state, const SamplerOptions& options, Random& random, SweepStatistics& statistics);
-void sweep_lexicon(TaggingState& state, const SamplerOptions& options, Random& random, SweepStatistics& statistics);
+void sweep_classes(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics);
+void sweep_lexicon(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics);
 
 // Index i with probability proportional to scores[i]; `total` is their sum.
 inline std::size_t draw_index(const double* scores, std::size_t n, double total, Random& random) {

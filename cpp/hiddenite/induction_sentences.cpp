@@ -31,7 +31,7 @@ struct Frozen {
 // Proposes tags for a sentence whose tokens have left, from the frozen model.
 class SentenceProposal {
  public:
-  SentenceProposal(TaggingState& state, const SamplerOptions& options, Random& random)
+  SentenceProposal(TaggingState& state, const MoveOptions& options, Random& random)
       : state_(state), options_(options), random_(random), stride_(state.transitions.stride()),
         symbols_(state.transitions.num_symbols()), boundary_(state.transitions.boundary()) {}
 
@@ -207,7 +207,7 @@ class SentenceProposal {
   }
 
   TaggingState& state_;
-  const SamplerOptions& options_;
+  const MoveOptions& options_;
   Random& random_;
   std::size_t stride_, symbols_;
   Tag boundary_;
@@ -250,7 +250,7 @@ void freeze(const TaggingState& state, std::span<const std::uint32_t> tokens, Fr
 
 }  // namespace
 
-void sweep_sentences(TaggingState& state, const SamplerOptions& options, bool exact, Random& random,
+void sweep_sentences(TaggingState& state, const MoveOptions& options, bool exact, Random& random,
                      SweepStatistics& statistics) {
   if (exact && state.order() > 3) {
     throw ModelError("the exact sentence sampler knows orders 2 and 3; take the particle filter");

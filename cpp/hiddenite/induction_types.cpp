@@ -18,7 +18,7 @@ void for_chunks(std::span<const std::uint32_t> tokens, unsigned chunk, Random& r
   }
 }
 
-void sweep_types(TaggingState& state, const SamplerOptions& options, Random& random, SweepStatistics& statistics) {
+void sweep_types(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics) {
   BlockParticles particles(state, options, random, statistics);
   WordBase base;
   std::vector<Tag> tags;  // of the word's class; empty: all
@@ -35,7 +35,7 @@ void sweep_types(TaggingState& state, const SamplerOptions& options, Random& ran
   }
 }
 
-void sweep_one_tag(TaggingState& state, const SamplerOptions& options, Random& random, SweepStatistics& statistics) {
+void sweep_one_tag(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics) {
   BlockParticles particles(state, options, random, statistics);
   WordBase base;
   state.transitions.set_mirrored(false);
