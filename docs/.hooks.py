@@ -1,4 +1,4 @@
-"""What the builder of the site does beyond MkDocs: docstrings name classes in Sphinx's way, pages should not."""
+"""What the site's builder does beyond MkDocs: docstrings name classes in Sphinx's way, pages should not."""
 
 from __future__ import annotations
 
