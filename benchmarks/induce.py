@@ -34,8 +34,8 @@ class Sizes:
     iterations: int = 100
     full_iterations: int = 200
     local_iterations: int = 500
-    warm: int = 10  # sweeps before time is taken
-    repeats: int = 3
+    warm: int = 3  # sweeps before time is taken
+    repeats: int = 2
 
 
 # ----------------------------------------------------------------------- speed
@@ -221,7 +221,7 @@ def blocks(sizes: Sizes) -> Row:
     for name, chunk in chunks:
         options = InduceOptions(tags=NUM_TAGS["wsj"], model="pyp", sampler="type", chunk=chunk)
         chain = Induction(text("wsj", sizes.limit), options)._chains[0]
-        for _ in range(sizes.warm + sizes.repeats):
+        for _ in range(sizes.iterations // 2):
             chain.sweep()
         columns[name] = [x.tolist() for x in chain.effective_sizes()]
     rows, frequent = [], []
