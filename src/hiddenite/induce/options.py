@@ -22,7 +22,7 @@ ModelName = Literal["pyp", "pyp+lm", "one-tag", "one-tag+lm", "lex", "lex+lm"]
 MODELS = ("pyp", "pyp+lm", "one-tag", "one-tag+lm", "lex", "lex+lm")
 VARIANTS = ("published", "singletons", "heads")  # of the lexicon's classes
 SPELLINGS = ("hierarchical", "dirichlet")
-STARTS = ("random", "type", "one-tag", "clusters")
+STARTS = ("random", "type", "one-tag", "exchange", "clusters")
 SAMPLERS = {  # by model, the default first
     "pyp": ("type", "local", "sentence", "sentence-pf"),
     "one-tag": ("one-tag", "one-tag-heuristic"),
@@ -49,7 +49,7 @@ class InduceOptions:
     particles: int = 10
     chunk: int = 64  # tokens of a word drawn together; 0: all
     chains: int = 1
-    start: str = ""  # random, type, one-tag or clusters
+    start: str = ""  # random, type, one-tag, exchange or clusters
     start_iterations: int | None = None  # sweeps of the one-tag run that a start may be
     variant: str = ""  # lex: published, singletons or heads
     spelling: str = "hierarchical"  # +lm: hierarchical or dirichlet

@@ -10,8 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenite._core import ExchangeClustering, WordTable, read_tokens
 from hiddenite.corpus import Sentence, tokenize
 from hiddenite.errors import ModelError
+
+_NO_CLASS = 0xFFFFFFFF  # of the core
+_EXCHANGE_PASSES = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +78,22 @@ class Text:
         words = [self.words[i] for i in self.tokens.tolist()]
         bounds = self.begin.tolist()
         return [words[a:b] for a, b in itertools.pairwise(bounds)]
+
+    def exchange_classes(self, num_classes: int) -> NDArray[np.int32]:
+        """Return a class for each word, by exchange for Brown's objective."""
+        numbers = list(map(str, range(len(self.words))))  # no word can be taken for a special one
+        lines = [" ".join(numbers[i] for i in self.tokens[a:b]) for a, b in itertools.pairwise(self.begin)]
+        table = WordTable()
+        tokens = read_tokens("\n".join([*lines, ""]).encode(), "<text>", 1, table, grow=True)
+        core = ExchangeClustering(tokens, len(table), num_classes, [_NO_CLASS] * len(table))
+        for _ in range(_EXCHANGE_PASSES):
+            if core.exchange(0) == 0:
+                break
+        classes = np.zeros(len(self.words), np.int32)
+        for number, found in zip(table.words(), core.classes.tolist(), strict=True):
+            if number.isdecimal():
+                classes[int(number)] = found
+        return classes
 
     def digest(self) -> str:
         """Return what tells this text from others."""
