@@ -53,17 +53,11 @@ class ClassMove {
     settle(word);
   }
 
-  // The tokens given the class, in chunks.
+  // The tokens given the class.
   void move_tokens(std::uint32_t word) {
     tags_.clear();
     lexicon_.of(word).for_each([&](Tag t) { tags_.push_back(t); });
-    for_chunks(state_.tokens_of(word), options_.chunk, random_, [&](std::span<const std::uint32_t> tokens) {
-      particles_.leave(tokens);
-      state_.fill_base(word, false, base_);
-      particles_.begin(std::max(2u, options_.particles));
-      for (std::size_t p = 0; p < particles_.size(); ++p) particles_.run(particles_[p], tags_, p == 0, base_);
-      particles_.settle(particles_[particles_.draw(word)], base_);
-    });
+    hiddenite::move_tokens(particles_, state_, options_, random_, word, tags_);
   }
 
   // The class given the tokens: each tag that no token has, in or out.

@@ -7,8 +7,6 @@
 // seats of before, which makes the move leave the posterior as it is (Andrieu et al. 2010).
 #pragma once
 
-#include <functional>
-
 #include "induction_samplers.hpp"
 
 namespace hiddenite {
@@ -58,8 +56,9 @@ class BlockParticles {
   std::size_t num_particles_ = 0;
 };
 
-// The tokens in chunks; where the first one ends is drawn, so that the seams move.
-void for_chunks(std::span<const std::uint32_t> tokens, unsigned chunk, Random& random,
-                const std::function<void(std::span<const std::uint32_t>)>& move);
+// Moves the word's tokens, in chunks, by particle Gibbs; tags from `tags`, empty: all. Where the first chunk ends is
+// drawn, so that the seams move.
+void move_tokens(BlockParticles& particles, TaggingState& state, const MoveOptions& options, Random& random,
+                 std::uint32_t word, std::span<const Tag> tags);
 
 }  // namespace hiddenite

@@ -54,7 +54,6 @@ struct SweepStatistics {
 };
 
 void sweep_local(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics);
-// `particles` = 0 in the options: exact.
 void sweep_sentences(TaggingState& state, const MoveOptions& options, bool exact, Random& random,
                      SweepStatistics& statistics);
 void sweep_types(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics);

@@ -4,34 +4,30 @@
 
 namespace hiddenite {
 
-void for_chunks(std::span<const std::uint32_t> tokens, unsigned chunk, Random& random,
-                const std::function<void(std::span<const std::uint32_t>)>& move) {
-  if (chunk == 0 || tokens.size() <= chunk) {
-    move(tokens);
-    return;
-  }
-  std::size_t begin = 0, end = 1 + random.below(chunk);
+void move_tokens(BlockParticles& particles, TaggingState& state, const MoveOptions& options, Random& random,
+                 std::uint32_t word, std::span<const Tag> tags) {
+  WordBase base;
+  const auto tokens = state.tokens_of(word);
+  const bool whole = options.chunk == 0 || tokens.size() <= options.chunk;
+  std::size_t begin = 0, end = whole ? tokens.size() : 1 + random.below(options.chunk);
   while (begin < tokens.size()) {
-    move(tokens.subspan(begin, end - begin));
+    particles.leave(tokens.subspan(begin, end - begin));
+    state.fill_base(word, false, base);
+    particles.begin(std::max(2u, options.particles));
+    for (std::size_t p = 0; p < particles.size(); ++p) particles.run(particles[p], tags, p == 0, base);
+    particles.settle(particles[particles.draw(word)], base);
     begin = end;
-    end = std::min(tokens.size(), end + chunk);
+    end = std::min<std::size_t>(tokens.size(), end + options.chunk);
   }
 }
 
 void sweep_types(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics) {
   BlockParticles particles(state, options, random, statistics);
-  WordBase base;
   std::vector<Tag> tags;  // of the word's class; empty: all
   for (std::uint32_t word = 0; word < state.num_types(); ++word) {
     tags.clear();
     if (state.lexicon) state.lexicon->of(word).for_each([&](Tag t) { tags.push_back(t); });
-    for_chunks(state.tokens_of(word), options.chunk, random, [&](std::span<const std::uint32_t> tokens) {
-      particles.leave(tokens);
-      state.fill_base(word, false, base);
-      particles.begin(std::max(2u, options.particles));
-      for (std::size_t p = 0; p < particles.size(); ++p) particles.run(particles[p], tags, p == 0, base);
-      particles.settle(particles[particles.draw(word)], base);
-    });
+    move_tokens(particles, state, options, random, word, tags);
   }
 }
 
