@@ -67,12 +67,13 @@ void write_compiled_to(const NgramTable& table, WriteCallable write, bool with_i
 }
 
 std::tuple<Array<double>, Array<double>, Array<std::uint32_t>, Array<std::uint32_t>> score_text_arrays(
-    const NgramTable& table, nb::bytes text, int threads, const std::string& name, std::uint64_t first_line) {
+    const NgramTable& table, nb::bytes text, int threads, const std::string& name, std::uint64_t first_line,
+    bool plain) {
   SentenceScores scores;
   const std::string_view view(text.c_str(), text.size());
   {
     const nb::gil_scoped_release release;
-    scores = score_text(table, view, threads, name, first_line);
+    scores = score_text(table, view, threads, name, first_line, plain);
   }
   return {to_array(std::move(scores.log_prob)), to_array(std::move(scores.log_prob_known)),
           to_array(std::move(scores.tokens)), to_array(std::move(scores.oov))};
@@ -108,7 +109,7 @@ void bind_ngram(nb::module_& m) {
         check_ids(t, context);
         return t.max_conditional(word, context);
       }, "word"_a, "context"_a, "Its maximum over all contexts that end in `context`.")
-      .def("score_text", &score_text_arrays, "text"_a, "threads"_a, "name"_a, "first_line"_a,
+      .def("score_text", &score_text_arrays, "text"_a, "threads"_a, "name"_a, "first_line"_a, "plain"_a = false,
            "Per line: log_prob, log_prob_known, tokens, oov.")
       .def("token_log_probs", [](const NgramTable& table, nb::bytes text, const std::string& name,
                                  std::uint64_t first_line) {

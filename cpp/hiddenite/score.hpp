@@ -18,9 +18,10 @@ struct SentenceScores {
 
 // Scores each line of `text`; a last line end is optional. `name` and
 // `first_line` are for FormatError, which non-UTF-8 text and the words <s>
-// and </s> give.
+// and </s> give. `plain` is for tests: no instructions that only some
+// processors have; the scores are the same.
 SentenceScores score_text(const NgramTable& table, std::string_view text, int threads,
-                          const std::string& name, std::uint64_t first_line);
+                          const std::string& name, std::uint64_t first_line, bool plain = false);
 
 // ln p of each word and of each line's </s>, line after line: the summands of log_prob.
 std::vector<double> token_log_probs(const NgramTable& table, std::string_view text, const std::string& name,

@@ -45,7 +45,7 @@ class NgramTable:
     def max_conditional(self, word: int, context: Sequence[int]) -> float:
         """Its maximum over all contexts that end in `context`."""
 
-    def score_text(self, text: bytes, threads: int, name: str, first_line: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
+    def score_text(self, text: bytes, threads: int, name: str, first_line: int, plain: bool = False) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
         """Per line: log_prob, log_prob_known, tokens, oov."""
 
     def token_log_probs(self, text: bytes, name: str, first_line: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:

@@ -68,6 +68,10 @@ def test_a_score_is_the_sum_of_its_terms(rows: ArpaRows, texts: list[list[str]])
     many = model.score(texts * 40)  # so many are scored side by side
     assert many.log_prob.tolist() == scores.log_prob.tolist() * 40
     assert many.log_prob_known.tolist() == scores.log_prob_known.tolist() * 40
+    lines = "".join(" ".join(words) + "\n" for words in texts * 40).encode()
+    plain = model._table.score_text(lines, 1, "text", 1, plain=True)  # without vector instructions
+    assert plain[0].tolist() == many.log_prob.tolist()
+    assert plain[1].tolist() == many.log_prob_known.tolist()
 
 
 def _is_known(model: NgramModel, word: str) -> bool:
