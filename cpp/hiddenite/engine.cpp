@@ -34,6 +34,11 @@ WalkDecoder& Workspace::walker(bool ends) {
   return *walkers_[ends];
 }
 
+FullPosterior& Workspace::posterior(bool ends) {
+  if (!posteriors_[ends]) posteriors_[ends] = std::make_unique<FullPosterior>(engine_.index(ends));
+  return *posteriors_[ends];
+}
+
 namespace {
 
 // AUTO tries refinement where a position offers at most so many words on
@@ -141,8 +146,9 @@ class Solver {
     return few ? Method::AUTO : Method::DOMINANCE;
   }
 
-  FullPosterior posterior() {
-    FullPosterior result(engine_.index(task_.ends), candidates_);
+  FullPosterior& posterior() {
+    FullPosterior& result = workspace_.posterior(task_.ends);
+    result.observe(candidates_);
     answer_.log_partition = result.log_partition();
     answer_.certificate.exact = true;
     answer_.certificate.method = Method::FULL;
