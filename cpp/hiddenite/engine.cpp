@@ -128,7 +128,7 @@ class Solver {
     } else if (method == Method::REFINE) {
       best = kbest_refine(engine_.table(), candidates_, task_.count, task_.budget, task_.strategy);
     } else if (method == Method::PAPER) {
-      throw ModelError("the method paper gives the best sequence only; use refine for the k best");
+      best = kbest_paper(engine_.table(), candidates_, task_.count, task_.budget);
     } else {
       best = walker().kbest(candidates_, task_.count, method == Method::DOMINANCE, task_.budget);
     }
