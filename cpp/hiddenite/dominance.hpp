@@ -85,6 +85,8 @@ class WalkDecoder {
     SuffixClosure closure;
     std::vector<Entry> entries;
     std::vector<FoundArc> arcs;
+    double threshold = LOG_ZERO;         // in the end; real prefixes gave them,
+    std::vector<double> word_threshold;  // so another run of the same candidates can begin with them
   };
 
   bool run(const Candidates& candidates, bool prune, double margin, bool keep, const Budget& budget);
@@ -108,6 +110,7 @@ class WalkDecoder {
   template <class Fall>
   void bound_words(Fall fall);
   void seed_threshold();
+  void begin_thresholds(Passed* passed);
   void seed_from(std::uint32_t e);
   std::vector<Active>::const_iterator best_final() const;
   WordPath backtrack(std::uint32_t active) const;
@@ -131,6 +134,7 @@ class WalkDecoder {
   std::vector<double> word_threshold_;  // [word of the slot]: the same above that word's
   std::vector<double> most_with_word_;  // [word of the slot]: its weight, less what the next slot takes from up_of_word
   std::vector<double> best_unigram_;    // [block of a range's words]: the most that a unigram can be worth
+  bool is_again_ = false;        // the same candidates as in the last run, which was complete
   double threshold_ = LOG_ZERO;  // some completion of a real prefix is worth this above the root's
   std::uint64_t num_states_ = 0;
 };

@@ -34,6 +34,11 @@ WalkDecoder& Workspace::walker(bool ends) {
   return *walkers_[ends];
 }
 
+FullPosterior& Workspace::posterior(bool ends) {
+  if (!posteriors_[ends]) posteriors_[ends] = std::make_unique<FullPosterior>(engine_.index(ends));
+  return *posteriors_[ends];
+}
+
 namespace {
 
 // AUTO tries refinement where a position offers at most so many words on
@@ -123,7 +128,7 @@ class Solver {
     } else if (method == Method::REFINE) {
       best = kbest_refine(engine_.table(), candidates_, task_.count, task_.budget, task_.strategy);
     } else if (method == Method::PAPER) {
-      throw ModelError("the method paper gives the best sequence only; use refine for the k best");
+      best = kbest_paper(engine_.table(), candidates_, task_.count, task_.budget);
     } else {
       best = walker().kbest(candidates_, task_.count, method == Method::DOMINANCE, task_.budget);
     }
@@ -141,8 +146,9 @@ class Solver {
     return few ? Method::AUTO : Method::DOMINANCE;
   }
 
-  FullPosterior posterior() {
-    FullPosterior result(engine_.index(task_.ends), candidates_);
+  FullPosterior& posterior() {
+    FullPosterior& result = workspace_.posterior(task_.ends);
+    result.observe(candidates_);
     answer_.log_partition = result.log_partition();
     answer_.certificate.exact = true;
     answer_.certificate.method = Method::FULL;

@@ -76,10 +76,12 @@ class Workspace {
   Answer answer(const Reading& reading, const Task& task, std::uint64_t stream);
 
   WalkDecoder& walker(bool ends);
+  FullPosterior& posterior(bool ends);
 
  private:
   const Engine& engine_;
   std::unique_ptr<WalkDecoder> walkers_[2];
+  std::unique_ptr<FullPosterior> posteriors_[2];
 };
 
 // The weight of candidates by their place in the slots: the one routine that

@@ -70,11 +70,9 @@ void WalkDecoder::expand(bool prune, double margin, Passed* passed) {
   next_->clear();
   next_of_.clear();
   if (passed) passed->arcs.clear();
-  threshold_ = LOG_ZERO;
-  word_threshold_.assign(prune ? words_.slot().size() : 0, LOG_ZERO);
   if (prune) {
     bound_words();
-    seed_threshold();
+    begin_thresholds(passed);
   }
   found_.clear();
   for (std::uint32_t e = 0; e < entries_.size(); ++e) {
@@ -91,6 +89,21 @@ void WalkDecoder::expand(bool prune, double margin, Passed* passed) {
   if (!passed) return;
   std::swap(passed->closure, closure_);
   std::swap(passed->entries, entries_);
+  if (!prune) return;
+  passed->threshold = threshold_;
+  std::swap(passed->word_threshold, word_threshold_);
+}
+
+// What an earlier run knew, or a guess.
+void WalkDecoder::begin_thresholds(Passed* passed) {
+  if (passed && is_again_) {
+    threshold_ = passed->threshold;
+    std::swap(word_threshold_, passed->word_threshold);
+  } else {
+    threshold_ = LOG_ZERO;
+    word_threshold_.assign(words_.slot().size(), LOG_ZERO);
+    seed_threshold();
+  }
 }
 
 // The thresholds have risen since the first states were reached.

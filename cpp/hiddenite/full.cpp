@@ -12,6 +12,7 @@ namespace hiddenite {
 class FullPosterior::Filter {
  public:
   virtual ~Filter() = default;
+  virtual void observe(const Candidates& candidates) = 0;
   virtual double log_partition() const = 0;
   virtual std::uint64_t num_states() const = 0;
   virtual std::vector<DrawnPath> sample(std::uint64_t count, Random& random) = 0;
@@ -25,15 +26,23 @@ constexpr double CANCELS = 1e-6;
 // Linear masses below this are close to leaving the range of doubles.
 constexpr double TINY = 1e-280;
 // Arcs are asked for so many states ahead.
-constexpr std::uint32_t PREFETCH = 8;
+constexpr std::uint32_t PREFETCH = 6;
 
 struct Underflow {};
 
 template <class Number>
 class SumFilter : public FullPosterior::Filter {
  public:
-  SumFilter(const StateIndex& index, const Candidates& candidates) : index_(index), candidates_(candidates) {
-    forward();
+  explicit SumFilter(const StateIndex& index) : index_(index) {}
+
+  void observe(const Candidates& candidates) override {
+    candidates_ = &candidates;
+    try {
+      forward();
+    } catch (...) {
+      words_.clear();  // its slot will be gone
+      throw;
+    }
   }
 
   double log_partition() const override { return log_partition_; }
@@ -42,25 +51,25 @@ class SumFilter : public FullPosterior::Filter {
   // All draws at once, last position first: those that have chosen the same words so far are one bundle. The
   // words behind a state decide how they go on, so bundles in one state share its table.
   std::vector<DrawnPath> sample(std::uint64_t count, Random& random) override {
-    std::vector<std::vector<Bundle>> bundles(positions_.size() + 1);  // [i]: after i positions
+    std::vector<std::vector<Bundle>> bundles(num_positions() + 1);  // [i]: after i positions
     if (count > 0) bundles.back().push_back({0, NONE, NONE, count});  // the one state that sums up the last layer
-    for (std::size_t i = positions_.size(); i-- > 0;) {
+    for (std::size_t i = num_positions(); i-- > 0;) {
       Position& position = positions_[i];
       prepare_to_sample(position);
       tabulate_arcs(position, bundles[i + 1]);
       draw_arcs(bundles[i + 1], random);
       draw_candidates(i, random);
-      draw_origins(position, slot_at(i), bundles[i], random);
+      draw_origins(position, bundles[i], random);
     }
     return read_off(bundles);
   }
 
   std::vector<std::vector<double>> marginals(const std::vector<std::size_t>& slot_sizes) override {
-    std::vector<std::vector<double>> result(candidates_.length());
+    std::vector<std::vector<double>> result(candidates_->length());
     std::vector<Number> beta(1, Number::one()), beta_before;
-    for (std::size_t i = positions_.size(); i-- > 0;) {
+    for (std::size_t i = num_positions(); i-- > 0;) {
       backward(positions_[i], slot_at(i), beta, beta_before);
-      if (i < candidates_.length()) result[i] = slot_marginals(i, slot_sizes[i]);
+      if (i < candidates_->length()) result[i] = slot_marginals(i, slot_sizes[i]);
       beta.swap(beta_before);
     }
     return result;
@@ -70,6 +79,8 @@ class SumFilter : public FullPosterior::Filter {
   struct Entry {
     std::uint32_t active = NONE;  // NONE: only a suffix
     std::uint32_t first_arc = 0, num_arcs = 0;
+    std::uint32_t listing = NONE;       // the last of its extensions that has arcs
+    std::uint32_t next_listing = NONE;  // of its suffix, before this one
     Number value{};       // V
     Number extended{};    // what all extensions bring: M - V
     Number reach{};       // M
@@ -85,6 +96,12 @@ class SumFilter : public FullPosterior::Filter {
     std::vector<NodeId> state;
     std::vector<std::uint32_t> suffix, first_extension, extensions;
     std::size_t size() const { return state.size(); }
+    void take(SuffixClosure& built) {
+      state.swap(built.state);
+      suffix.swap(built.suffix);
+      first_extension.swap(built.first_extension);
+      extensions.swap(built.extensions);
+    }
   };
   struct Position {
     Closure closure;
@@ -108,10 +125,32 @@ class SumFilter : public FullPosterior::Filter {
     std::uint32_t parent;
     std::uint64_t count;
   };
-  // The arcs that lead to a state.
+  // Items to draw from: arcs that lead to a state, or places of extensions.
   struct Table {
-    std::vector<std::uint32_t> arcs;
+    std::vector<std::uint32_t> items;
     std::vector<Number> sums;  // running
+    Number most{};
+    std::uint32_t heaviest = 0;  // the place of the item of mass `most`
+
+    void clear() {
+      items.clear();
+      sums.clear();
+      most = {};
+    }
+    void add(std::uint32_t item, Number mass) {
+      if (most < mass) {
+        most = mass;
+        heaviest = static_cast<std::uint32_t>(items.size());
+      }
+      items.push_back(item);
+      sums.push_back(sums.empty() ? mass : sums.back() + mass);
+    }
+    // The place of an item, by its mass. Laws are sharp: most often it is the heaviest, and nothing is searched.
+    std::uint32_t draw(Random& random) const {
+      const Number target = sums.back() * random.uniform();
+      if (target < sums[heaviest] && (heaviest == 0 || !(target < sums[heaviest - 1]))) return heaviest;
+      return first_above(sums, 0, static_cast<std::uint32_t>(sums.size()), target);
+    }
   };
 
   // ------------------------------------------------------------- forward
@@ -119,17 +158,18 @@ class SumFilter : public FullPosterior::Filter {
   void forward() {
     std::vector<NodeId> states{index_.start()};
     std::vector<Number> values{Number::one()};
-    const std::size_t num_positions = candidates_.length() + candidates_.ends;
-    positions_.resize(num_positions);
-    for (std::size_t i = 0; i < num_positions; ++i) {
+    log_scale_ = 0.0;
+    num_states_ = 1;
+    if (positions_.size() < num_positions()) positions_.resize(num_positions());
+    for (std::size_t i = 0; i < num_positions(); ++i) {
       Position& position = positions_[i];
       position.num_active = static_cast<std::uint32_t>(states.size());
       enter_states(position, states, values);
       const Slot& slot = slot_at(i);
       words_.set(index_, slot, slot.log_sum);
-      find_arcs(position, i + 1 == num_positions, states, values);
+      find_arcs(position, i + 1 == num_positions(), states, values);
       words_.clear();
-      if (states.empty()) throw_no_path(candidates_, i);
+      if (states.empty()) throw_no_path(*candidates_, i);
       position.num_next = static_cast<std::uint32_t>(states.size());
       num_states_ += states.size();
       rescale(values);
@@ -139,20 +179,21 @@ class SumFilter : public FullPosterior::Filter {
     log_partition_ = total.log() + log_scale_;
   }
 
-  const Slot& slot_at(std::size_t i) const { return i < candidates_.length() ? candidates_.slots[i] : end_slot_; }
+  std::size_t num_positions() const { return candidates_->length() + candidates_->ends; }
+  const Slot& slot_at(std::size_t i) const { return i < candidates_->length() ? candidates_->slots[i] : end_slot_; }
 
   void enter_states(Position& position, const std::vector<NodeId>& states, const std::vector<Number>& values) {
     for (const NodeId s : states) index_.prefetch_state(s);
     closure_.build(index_, states.size(), [&](std::size_t i) { return states[i]; });
-    position.closure = {closure_.state, closure_.suffix, closure_.first_extension, closure_.extensions};
-    const Closure& closure = position.closure;
     std::vector<Entry>& entries = position.entries;
-    entries.resize(closure.size());
+    entries.assign(closure_.size(), {});
     for (std::uint32_t i = 0; i < states.size(); ++i) {
       Entry& entry = entries[closure_.entry(states[i])];
       entry.active = i;
       entry.value = values[i];
     }
+    position.closure.take(closure_);
+    const Closure& closure = position.closure;
     for (std::size_t e = 0; e < entries.size(); ++e) {  // longest first
       Entry& entry = entries[e];
       entry.reach = entry.value + entry.extended;
@@ -167,16 +208,20 @@ class SumFilter : public FullPosterior::Filter {
     states.clear();
     values.clear();
     next_of_.clear();
+    position.arcs.clear();
+    position.extension_sums.clear();
     listed_.assign(words_.slot().size(), {});
     times_listed_.assign(words_.slot().size(), 0);
     for (std::uint32_t e = 0; e < position.entries.size(); ++e) {
-      if (e + PREFETCH < position.entries.size()) index_.prefetch_arcs(position.closure.state[e + PREFETCH]);
+      const std::vector<NodeId>& state = position.closure.state;
+      if (e + 2 * PREFETCH < state.size()) words_.prefetch(index_, state[e + 2 * PREFETCH]);
+      if (e + PREFETCH < state.size()) words_.prefetch_arcs(index_, state[e + PREFETCH], false);
       Entry& entry = position.entries[e];
       entry.first_arc = static_cast<std::uint32_t>(position.arcs.size());
       if (entry.reach.is_zero()) continue;
       count_listed(position, e, true);
       words_.for_each_arc(index_, position.closure.state[e], [&](NodeId, const StateIndex::Arc& arc, std::uint32_t k) {
-        const Number inflow = unlisted_mass(position, e, arc.word, k);
+        const Number inflow = unlisted_mass(position, e, k);
         const double log_factor = arc.log_prob + words_.log_weight(k);
         Arc found{e, k, 0, Number::from_log(log_factor), inflow};
         check_range(found, log_factor);
@@ -190,6 +235,9 @@ class SumFilter : public FullPosterior::Filter {
       });
       entry.num_arcs = static_cast<std::uint32_t>(position.arcs.size()) - entry.first_arc;
       count_listed(position, e, false);
+      if (entry.num_arcs > 0 && position.closure.suffix[e] != NONE) {
+        entry.next_listing = std::exchange(position.entries[position.closure.suffix[e]].listing, e);
+      }
     }
   }
 
@@ -202,14 +250,14 @@ class SumFilter : public FullPosterior::Filter {
 
   // Adds up, or forgets, what the extensions that list a word would bring.
   void count_listed(const Position& position, std::uint32_t e, bool add) {
-    for_each_extension(position, e, [&](std::uint32_t x) {
+    for (std::uint32_t x = position.entries[e].listing; x != NONE; x = position.entries[x].next_listing) {
       const Entry& extension = position.entries[x];
       for (std::uint32_t a = 0; a < extension.num_arcs; ++a) {
         const std::uint32_t k = position.arcs[extension.first_arc + a].word;
         listed_[k] = add ? listed_[k] + extension.backed_off : Number{};
         times_listed_[k] = add ? times_listed_[k] + 1 : 0;
       }
-    });
+    }
   }
 
   template <class Visit>
@@ -221,7 +269,7 @@ class SumFilter : public FullPosterior::Filter {
   }
 
   // F: the entry's own mass and that of the extensions that do not list the word.
-  Number unlisted_mass(const Position& position, std::uint32_t e, WordId w, std::uint32_t k) const {
+  Number unlisted_mass(const Position& position, std::uint32_t e, std::uint32_t k) const {
     const Entry& entry = position.entries[e];
     const std::uint32_t num_extensions =
         position.closure.first_extension[e + 1] - position.closure.first_extension[e];
@@ -230,9 +278,18 @@ class SumFilter : public FullPosterior::Filter {
     if (!(all < entry.extended * CANCELS)) return all;
     Number direct = entry.value;
     for_each_extension(position, e, [&](std::uint32_t x) {
-      if (index_.find_arc(position.closure.state[x], w) == NO_NODE) direct += position.entries[x].backed_off;
+      if (!lists(position, x, k)) direct += position.entries[x].backed_off;
     });
     return direct;
+  }
+
+  // Entry e has an arc of the slot's word k. Asked of entries whose arcs were found; one without mass has none.
+  static bool lists(const Position& position, std::uint32_t e, std::uint32_t k) {
+    const Entry& entry = position.entries[e];
+    const Arc* arc = position.arcs.data() + entry.first_arc;
+    const Arc* const end = arc + entry.num_arcs;
+    while (arc < end && arc->word < k) ++arc;
+    return arc < end && arc->word == k;
   }
 
   std::uint32_t place_of(NodeId next, std::vector<NodeId>& states, std::vector<Number>& values) {
@@ -276,16 +333,12 @@ class SumFilter : public FullPosterior::Filter {
       if (table_of_[bundle.state] != NONE) continue;
       table_of_[bundle.state] = num_tables;
       if (tables_.size() == num_tables) tables_.emplace_back();
-      tables_[num_tables].arcs.clear();
-      tables_[num_tables++].sums.clear();
+      tables_[num_tables++].clear();
     }
     for (std::uint32_t a = 0; a < position.arcs.size(); ++a) {
       const Arc& arc = position.arcs[a];
       if (arc.to == NONE || table_of_[arc.to] == NONE) continue;
-      Table& table = tables_[table_of_[arc.to]];
-      const Number before = table.sums.empty() ? Number{} : table.sums.back();
-      table.arcs.push_back(a);
-      table.sums.push_back(before + arc.inflow * arc.factor);
+      tables_[table_of_[arc.to]].add(a, arc.inflow * arc.factor);
     }
   }
 
@@ -306,16 +359,15 @@ class SumFilter : public FullPosterior::Filter {
     portions_.clear();
     for (std::uint32_t b = 0; b < bundles.size(); ++b) {
       const Table& table = tables_[table_of_[bundles[b].state]];
-      const auto size = static_cast<std::uint32_t>(table.arcs.size());
-      tally(bundles[b].count, size, [&] { return pick(table.sums, 0, size, random); },
-            [&](std::uint32_t j, std::uint64_t count) { portions_.push_back({table.arcs[j], NONE, b, count}); });
+      tally(bundles[b].count, table.items.size(), [&] { return table.draw(random); },
+            [&](std::uint32_t j, std::uint64_t count) { portions_.push_back({table.items[j], NONE, b, count}); });
     }
   }
 
   // Splits the portions whose word stands for several candidates.
   void draw_candidates(std::size_t i, Random& random) {
-    if (i == candidates_.length()) return;
-    const Slot& slot = candidates_.slots[i];
+    if (i == candidates_->length()) return;
+    const Slot& slot = candidates_->slots[i];
     const std::size_t num_portions = portions_.size();
     for (std::size_t p = 0; p < num_portions; ++p) {
       const Portion portion = portions_[p];
@@ -334,7 +386,7 @@ class SumFilter : public FullPosterior::Filter {
   }
 
   // The states whose prefixes used the arcs: an arc's own, or those that backed off to it.
-  void draw_origins(const Position& position, const Slot& slot, std::vector<Bundle>& before, Random& random) {
+  void draw_origins(const Position& position, std::vector<Bundle>& before, Random& random) {
     for (const Portion& portion : portions_) {
       const Arc& arc = position.arcs[portion.arc];
       // Those of `count` draws that begin in an entry become a bundle; the number of the others is returned.
@@ -344,7 +396,7 @@ class SumFilter : public FullPosterior::Filter {
         return count - own;
       };
       std::uint64_t rest = take(arc.entry, arc.inflow, portion.count);
-      if (rest > 0) draw_extensions_without(position, arc.entry, slot.word[arc.word], rest, random);
+      if (rest > 0) draw_extensions_without(position, arc.entry, arc.word, arc.inflow, rest, random);
       // What does not list the word is not extended by anything that does.
       while (!extended_.empty()) {
         const auto [e, count] = extended_.back();
@@ -371,26 +423,29 @@ class SumFilter : public FullPosterior::Filter {
     });
   }
 
-  // Of those that do not list the word: many draws from a table, few by trying.
-  void draw_extensions_without(const Position& position, std::uint32_t e, WordId w, std::uint64_t count,
-                               Random& random) {
+  // Of those that do not list the word: many draws from a table, few by trying, if most tries will do.
+  void draw_extensions_without(const Position& position, std::uint32_t e, std::uint32_t k, Number inflow,
+                               std::uint64_t count, Random& random) {
     constexpr std::uint32_t num_tries = 16;
     const std::uint32_t first = extension_range(position, e).first, last = extension_range(position, e).second;
     const auto may_use = [&](std::uint32_t j) {
       const std::uint32_t x = position.closure.extensions[j];
-      return !position.entries[x].backed_off.is_zero() &&
-             index_.find_arc(position.closure.state[x], w) == NO_NODE;
+      return !position.entries[x].backed_off.is_zero() && !lists(position, x, k);
     };
-    const bool is_few = count * num_tries < last - first;
+    const Entry& entry = position.entries[e];
+    const double share = inflow.minus(entry.value).ratio(entry.extended);  // of what the extensions bring
+    const bool is_few = 8.0 * static_cast<double>(count) < share * (last - first);
     unlisted_.clear();
     tally_extensions(position, e, count, [&] {
       for (std::uint32_t t = 0; is_few && t < num_tries; ++t) {
         const std::uint32_t j = pick(position.extension_sums, first, last, random);
         if (may_use(j)) return j - first;
       }
-      if (unlisted_.empty()) tabulate_extensions(position, first, last, may_use);
-      if (unlisted_.empty()) return pick(position.extension_sums, first, last, random) - first;  // by rounding alone
-      return unlisted_[pick(unlisted_sums_, 0, static_cast<std::uint32_t>(unlisted_.size()), random)] - first;
+      if (unlisted_.items.empty()) tabulate_extensions(position, first, last, may_use);
+      if (unlisted_.items.empty()) {  // by rounding alone
+        return pick(position.extension_sums, first, last, random) - first;
+      }
+      return unlisted_.items[unlisted_.draw(random)] - first;
     });
   }
 
@@ -408,12 +463,8 @@ class SumFilter : public FullPosterior::Filter {
 
   template <class MayUse>
   void tabulate_extensions(const Position& position, std::uint32_t first, std::uint32_t last, MayUse may_use) {
-    unlisted_sums_.clear();
-    Number sum{};
     for (std::uint32_t j = first; j < last; ++j) {
-      if (!may_use(j)) continue;
-      unlisted_.push_back(j);
-      unlisted_sums_.push_back(sum += position.entries[position.closure.extensions[j]].backed_off);
+      if (may_use(j)) unlisted_.add(j, position.entries[position.closure.extensions[j]].backed_off);
     }
   }
 
@@ -424,7 +475,7 @@ class SumFilter : public FullPosterior::Filter {
       DrawnPath& path = drawn.emplace_back();
       path.count = first.count;
       const Bundle* bundle = &first;
-      for (std::size_t i = 0; i < candidates_.length(); ++i) {
+      for (std::size_t i = 0; i < candidates_->length(); ++i) {
         path.candidates.push_back(bundle->candidate);
         bundle = &bundles[i + 1][bundle->parent];
       }
@@ -434,7 +485,10 @@ class SumFilter : public FullPosterior::Filter {
 
   // The first place of first .. last whose running sum exceeds a uniform share of the total.
   static std::uint32_t pick(const std::vector<Number>& sums, std::uint32_t first, std::uint32_t last, Random& random) {
-    const Number target = sums[last - 1] * random.uniform();
+    return first_above(sums, first, last, sums[last - 1] * random.uniform());
+  }
+  static std::uint32_t first_above(const std::vector<Number>& sums, std::uint32_t first, std::uint32_t last,
+                                   Number target) {
     const auto found = std::upper_bound(sums.begin() + first, sums.begin() + last, target);
     return std::min(static_cast<std::uint32_t>(found - sums.begin()), last - 1);
   }
@@ -529,7 +583,7 @@ class SumFilter : public FullPosterior::Filter {
 
   std::vector<double> slot_marginals(std::size_t i, std::size_t size) const {
     const Position& position = positions_[i];
-    const Slot& slot = candidates_.slots[i];
+    const Slot& slot = candidates_->slots[i];
     std::vector<Number> flow(slot.size());
     Number total{};
     for (std::size_t a = 0; a < position.arcs.size(); ++a) {
@@ -549,7 +603,7 @@ class SumFilter : public FullPosterior::Filter {
   }
 
   const StateIndex& index_;
-  const Candidates& candidates_;
+  const Candidates* candidates_ = nullptr;
   const Slot end_slot_ = make_end_slot();
   std::vector<Position> positions_;
   SuffixClosure closure_;  // of the position under way
@@ -568,32 +622,33 @@ class SumFilter : public FullPosterior::Filter {
   std::vector<std::uint64_t> times_;     // [place], zero between tallies
   std::vector<std::uint32_t> picked_;
   std::vector<std::pair<std::uint32_t, std::uint64_t>> extended_;  // entries and how many draws came by them
-  std::vector<std::uint32_t> unlisted_;
-  std::vector<Number> unlisted_sums_;
+  Table unlisted_;
 };
-
-std::unique_ptr<FullPosterior::Filter> make_filter(const StateIndex& index, const Candidates& candidates) {
-  try {
-    return std::make_unique<SumFilter<Linear>>(index, candidates);
-  } catch (const Underflow&) {
-    return std::make_unique<SumFilter<Logarithmic>>(index, candidates);
-  }
-}
 
 }  // namespace
 
-FullPosterior::FullPosterior(const StateIndex& index, const Candidates& candidates)
-    : filter_(make_filter(index, candidates)) {}
+FullPosterior::FullPosterior(const StateIndex& index) : index_(index) {}
 FullPosterior::~FullPosterior() = default;
-FullPosterior::FullPosterior(FullPosterior&&) noexcept = default;
 
-double FullPosterior::log_partition() const { return filter_->log_partition(); }
-std::uint64_t FullPosterior::num_states() const { return filter_->num_states(); }
+void FullPosterior::observe(const Candidates& candidates) {
+  try {
+    if (!linear_) linear_ = std::make_unique<SumFilter<Linear>>(index_);
+    current_ = linear_.get();
+    current_->observe(candidates);
+  } catch (const Underflow&) {
+    if (!logarithmic_) logarithmic_ = std::make_unique<SumFilter<Logarithmic>>(index_);
+    current_ = logarithmic_.get();
+    current_->observe(candidates);
+  }
+}
+
+double FullPosterior::log_partition() const { return current_->log_partition(); }
+std::uint64_t FullPosterior::num_states() const { return current_->num_states(); }
 std::vector<DrawnPath> FullPosterior::sample(std::uint64_t count, Random& random) {
-  return filter_->sample(count, random);
+  return current_->sample(count, random);
 }
 std::vector<std::vector<double>> FullPosterior::marginals(const std::vector<std::size_t>& slot_sizes) {
-  return filter_->marginals(slot_sizes);
+  return current_->marginals(slot_sizes);
 }
 
 }  // namespace hiddenite

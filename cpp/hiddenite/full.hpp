@@ -35,12 +35,14 @@ struct DrawnPath {
 
 class FullPosterior {
  public:
-  // Throws EmptySupport. `index` must treat sentence ends as the candidates do,
-  // and both must outlive this.
-  FullPosterior(const StateIndex& index, const Candidates& candidates);
+  // `index` must outlive this. Memory is kept from record to record.
+  explicit FullPosterior(const StateIndex& index);
   ~FullPosterior();
-  FullPosterior(FullPosterior&&) noexcept;
 
+  // The forward pass; what follows is about these candidates, which must stay
+  // where they are. Throws EmptySupport. The index must treat sentence ends as
+  // they do.
+  void observe(const Candidates& candidates);
   double log_partition() const;
   std::uint64_t num_states() const;
   // So many independent draws, as a multiset: equal ones together, in no order
@@ -52,7 +54,9 @@ class FullPosterior {
   class Filter;  // the pass, on doubles or on logarithms
 
  private:
-  std::unique_ptr<Filter> filter_;
+  const StateIndex& index_;
+  std::unique_ptr<Filter> linear_, logarithmic_;  // made when first needed
+  Filter* current_ = nullptr;
 };
 
 }  // namespace hiddenite

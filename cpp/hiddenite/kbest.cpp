@@ -197,6 +197,7 @@ KBest WalkDecoder::kbest(const Candidates& candidates, std::size_t k, bool prune
   double margin = !prune ? infinity : k > 1 ? 1.0 : 0.0;
   for (bool first = true;; first = false) {
     const bool bounded = margin < infinity;
+    is_again_ = !first;
     if (!run(candidates, bounded, bounded ? margin : 0.0, true, budget)) {
       return only_path(candidates, stopped_early(candidates));
     }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "lattice.hpp"
+#include "lattice_paths.hpp"
 #include "relaxation.hpp"
 
 namespace hiddenite {
@@ -33,6 +34,9 @@ class PaperRelaxation final : public Relaxation {
   std::uint64_t num_states() const override { return lattice_.num_states(); }
   std::uint64_t num_edges() const override { return lattice_.num_edges(); }
   std::vector<StateView> states(std::size_t position) const override;
+
+  // The paths of q in descending order; until the next tighten().
+  LatticePaths ranked_paths() const { return LatticePaths(lattice_); }
 
   // [n - 1]: number of n-grams at a position whose own weight of order n q has (table 1).
   const std::vector<std::uint64_t>& num_ngrams() const { return num_ngrams_; }

@@ -166,8 +166,9 @@ void expand_candidates(const NgramTable& table, const Candidates& candidates,
 }
 
 // Looks at q's best paths in order until the pool is complete (true) or `rejected` should be refined first.
-bool fill_pool(Refinement& q, Pool& pool, std::size_t most_rejected, std::vector<WordPath>& rejected) {
-  RankedPaths ranked = q.ranked_paths();
+template <class Bound>
+bool fill_pool(Bound& q, Pool& pool, std::size_t most_rejected, std::vector<WordPath>& rejected) {
+  auto ranked = q.ranked_paths();
   while (!ranked.is_empty()) {
     if (pool.kth() >= ranked.next_log_weight()) return true;
     const Trial trial = q.score(ranked.next());
@@ -178,16 +179,15 @@ bool fill_pool(Refinement& q, Pool& pool, std::size_t most_rejected, std::vector
   return true;  // every path of positive weight
 }
 
-}  // namespace
-
-KBest kbest_refine(const NgramTable& table, const Candidates& candidates, std::size_t k, const Budget& budget,
-                   Strategy strategy) {
+// The loop of decoding for k paths: q is tightened by up to k of its best paths at a time.
+template <class Bound>
+KBest kbest_by(Bound& q, Method method, const NgramTable& table, const Candidates& candidates, std::size_t k,
+               const Budget& budget) {
   const Clock clock(budget);
   k = std::max<std::size_t>(k, 1);
-  Refinement q(table, candidates, Weighting::BEST, strategy);
   KBest result;
   Certificate& certificate = result.certificate;
-  certificate = {false, -LOG_ZERO, LOG_ZERO, Method::REFINE, 0, 0};
+  certificate = {false, -LOG_ZERO, LOG_ZERO, method, 0, 0};
   Pool pool(k);
   std::vector<WordPath> rejected;
   while (true) {
@@ -210,6 +210,19 @@ KBest kbest_refine(const NgramTable& table, const Candidates& candidates, std::s
   if (!result.paths.empty()) certificate.lower = result.log_weights.front();
   if (certificate.exact) certificate.upper = certificate.lower;
   return result;
+}
+
+}  // namespace
+
+KBest kbest_refine(const NgramTable& table, const Candidates& candidates, std::size_t k, const Budget& budget,
+                   Strategy strategy) {
+  Refinement q(table, candidates, Weighting::BEST, strategy);
+  return kbest_by(q, Method::REFINE, table, candidates, k, budget);
+}
+
+KBest kbest_paper(const NgramTable& table, const Candidates& candidates, std::size_t k, const Budget& budget) {
+  PaperRelaxation q(table, candidates, Weighting::BEST);
+  return kbest_by(q, Method::PAPER, table, candidates, k, budget);
 }
 
 // ------------------------------------------------------------- sampling

@@ -74,6 +74,7 @@ Decoded decode_paper(const NgramTable& table, const Candidates& candidates, cons
 // and the certificate bounds the first. Throws EmptySupport.
 KBest kbest_refine(const NgramTable& table, const Candidates& candidates, std::size_t k, const Budget& budget = {},
                    Strategy strategy = Strategy::ALL_BY_ONE);
+KBest kbest_paper(const NgramTable& table, const Candidates& candidates, std::size_t k, const Budget& budget = {});
 
 // ------------------------------------------------------------- sampling
 

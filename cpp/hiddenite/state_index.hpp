@@ -97,6 +97,11 @@ class StateIndex {
   const ClassOfArcs& class_of_arcs(NodeId s, std::uint32_t class_bit) const {
     return class_tables_[states_[s].table + num_classes_before(s, class_bit)];
   }
+  // Behind the last of its arcs.
+  NodeId end_of_class(NodeId s, std::uint32_t class_bit) const {
+    const std::uint32_t later = states_[s].classes & ~HAS_CLASS_TABLE & ~(class_bit | (class_bit - 1));
+    return later == 0 ? end_arc(s) : (&class_of_arcs(s, class_bit))[1].first_arc;
+  }
   float best_arc(NodeId s) const {
     const State& state = states_[s];
     return state.classes & HAS_CLASS_TABLE ? class_tables_[state.table - 1].best_arc : state.best_arc;

@@ -280,9 +280,9 @@ class SlotWords {
       }
       while (a < end && items[a].word < low) ++a;
       for (; a < end && items[a].word - low < size; ++a) visit(a, items[a], items[a].word - low);
-    } else if (const NodeId first = is_one_class_ ? first_arc(index, s) : state.first_arc; end - first <= 8 * size) {
+    } else if (const auto [first, last] = arcs_of_classes(index, s, end); last - first <= 8 * size) {
       const WordId high = slot_->word.back();
-      for (NodeId a = first; a < end && items[a].word <= high; ++a) {
+      for (NodeId a = first; a < last && items[a].word <= high; ++a) {
         const std::uint32_t k = place_[items[a].word];
         if (k != NONE) visit(a, items[a], k);
       }
@@ -292,6 +292,12 @@ class SlotWords {
         if (a != NO_NODE) visit(a, items[a], k);
       }
     }
+  }
+  // A range that holds the arcs of s to words of the slot.
+  std::pair<NodeId, NodeId> arcs_of_classes(const StateIndex& index, NodeId s, NodeId end) const {
+    const StateIndex::State& state = index.state(s);
+    if (!is_one_class_ || (state.classes & StateIndex::HAS_CLASS_TABLE) == 0) return {state.first_arc, end};
+    return {index.class_of_arcs(s, classes_).first_arc, index.end_of_class(s, classes_)};
   }
   // Four at a time: std::max_element waits for each comparison.
   static double best_of(const std::vector<double>& values) {

@@ -90,8 +90,6 @@ def test_bad_requests(lm: NgramModel, keypad: Keypad) -> None:
         decode(lm, candidates, budget=-1.0)
     with pytest.raises(ModelError, match="rate"):
         Rejection(target_rate=0.0)
-    with pytest.raises(ModelError, match="paper"):
-        kbest(lm, candidates, 3, method="paper")
 
 
 def test_budget_returns_the_gap_or_raises(lm: NgramModel, keypad: Keypad) -> None:
