@@ -38,12 +38,15 @@ from hiddenite.cli.batch import (
     Resume,
     accounted,
     choose_seed,
+    condensed,
     file_state,
     finish,
     run_batch,
+    told,
 )
 from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
 from hiddenite.corpus import atomic_output, file_bytes, tokenize
+from hiddenite.distributed import here
 from hiddenite.errors import FormatError, HiddeniteError
 from hiddenite.journal import Progress
 from hiddenite.results import Failure
@@ -308,7 +311,18 @@ def run(
 
     question = _usage(make)
     options = {"model": file_state(model), "seed": chosen, "json": json, "question": question}
-    job = Job("align run", options, output, resume, on_error, exact, uncertified_because="", ray=ray)
+    job = Job(
+        "align run",
+        options,
+        output,
+        resume,
+        on_error,
+        exact,
+        uncertified_because="",
+        ray=ray,
+        processes=threads,
+        files=(model,),
+    )
     answerer = functools.partial(_answerer, model, question, json, threads if ray is None else 1)
     with byte_progress("aligning", file_bytes([source]), quiet) as report:
         blocks = _blocks(bitext_blocks(source, target, BATCH, report))
@@ -319,7 +333,7 @@ def _answerer(
     model: str, question: Question, as_json: bool, threads: int
 ) -> Callable[[Block[Lines]], list[Outcome]]:
     """Load the aligner; return what answers a block of sentence pairs."""
-    aligner = Aligner.load(model)
+    aligner = Aligner.load(here(model))
 
     def answer(block: Block[Lines]) -> list[Outcome]:
         return [_outcome(one, as_json) for one in aligner.ask_block(block.item, question, threads=threads)]
@@ -381,8 +395,10 @@ def corpus(
     with atomic_output(output) as out:
         for number, result in enumerate(align_corpus(training, decoding, threads=threads)):
             block = Block(result, number, 1, b"")
-            line, progress = accounted(block, [_outcome(result, json)], job, bitext.source_name, progress)
-            out.write(line)
+            answer = condensed([_outcome(result, json)], job)
+            told(answer, bitext.source_name)
+            progress = accounted(block, answer, progress)
+            out.write(answer.text)
     finish(job, progress)
 
 

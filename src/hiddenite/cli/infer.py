@@ -25,6 +25,7 @@ from hiddenite.cli.batch import (
 )
 from hiddenite.cli.common import AsJson, Lm, Output, Quiet, Threads, byte_progress, hush, json_line
 from hiddenite.corpus import ChunkReader, file_bytes
+from hiddenite.distributed import here
 from hiddenite.inference import BATCH, METHODS, Budget, Query, answer_lines
 from hiddenite.ngram import NgramModel
 from hiddenite.results import Decoded, Failure, KBest, Marginals, Samples
@@ -83,7 +84,18 @@ class Source:
             "query": query,
             "limits": (self.keep, self.ambiguity, self.distance),
         }
-        return Job(command, options, self.output, self.resume, self.on_error, exact, ray=self.ray)
+        confusion = self.channel.removeprefix("confusion:")
+        return Job(
+            command,
+            options,
+            self.output,
+            self.resume,
+            self.on_error,
+            exact,
+            ray=self.ray,
+            processes=self.threads,
+            files=(self.lm,) if confusion == self.channel else (self.lm, confusion),
+        )
 
 
 def _run(
@@ -105,9 +117,10 @@ def _answerer(
     source: Source, query: Query, as_text: Callable[[Any], str]
 ) -> Callable[[Block[bytes]], list[Outcome]]:
     """Load model and channel; return what answers a block of lines."""
-    model = NgramModel.load(source.lm)
+    model = NgramModel.load(here(source.lm))
+    kind, colon, file = source.channel.partition(":")
     channel = channel_from_name(
-        source.channel,
+        kind + colon + here(file),
         model.vocabulary,
         keep=source.keep,
         ambiguity=source.ambiguity,

@@ -21,6 +21,7 @@ from hiddenite.cli.common import (
     size_option,
 )
 from hiddenite.corpus import ChunkReader, atomic_output, file_bytes, line_blocks
+from hiddenite.distributed import here
 from hiddenite.errors import FormatError, ModelError
 from hiddenite.ngram import MAX_ORDER, NgramModel, TrainingOptions, read_vocabulary
 from hiddenite.results import ScoreSummary
@@ -121,7 +122,7 @@ def score(
     if summary and (resume or on_error != "stop" or ray is not None):
         raise typer.BadParameter("--summary is one record; leave out --resume, --on-error and --ray")
     options = {"lm": file_state(lm), "unk_log10": unk_log10}
-    job = Job("lm score", options, output, resume, on_error, ray=ray)
+    job = Job("lm score", options, output, resume, on_error, ray=ray, processes=threads, files=(lm,))
     with (
         byte_progress("scoring", file_bytes([text]), quiet) as report,
         ChunkReader(text, report) as reader,
@@ -145,7 +146,7 @@ def _scorer(
     lm: str, unk_log10: float | None, threads: int, name: str
 ) -> Callable[[Block[bytes]], list[Outcome]]:
     """Load the model; return what scores a block of lines."""
-    model = NgramModel.load(lm, unk_log10)
+    model = NgramModel.load(here(lm), unk_log10)
     return lambda block: _scores(model, block, threads, name)
 
 
