@@ -1,8 +1,12 @@
 #include "full.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <string>
 #include <utility>
 
+#include "error.hpp"
 #include "semiring.hpp"
 #include "walk.hpp"
 
@@ -29,10 +33,28 @@ constexpr std::uint32_t PREFETCH = 8;
 
 struct Underflow {};
 
+// What has been used of a budget.
+class Meter {
+ public:
+  explicit Meter(const Budget& budget) : budget_(budget) {}
+  void check(std::uint64_t states, std::size_t position, std::size_t length) const {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
+    if (states <= budget_.states && spent.count() <= budget_.seconds) return;
+    throw ModelError("the budget ended at position " + std::to_string(std::min(position + 1, length)) + " of " +
+                     std::to_string(length) + " with " + std::to_string(states) +
+                     " states: no probability is known; raise --budget or --max-states, or --keep fewer candidates");
+  }
+
+ private:
+  Budget budget_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 template <class Number>
 class SumFilter : public FullPosterior::Filter {
  public:
-  SumFilter(const StateIndex& index, const Candidates& candidates) : index_(index), candidates_(candidates) {
+  SumFilter(const StateIndex& index, const Candidates& candidates, const Meter& meter)
+      : index_(index), candidates_(candidates), meter_(meter) {
     forward();
   }
 
@@ -59,6 +81,7 @@ class SumFilter : public FullPosterior::Filter {
     std::vector<std::vector<double>> result(candidates_.length());
     std::vector<Number> beta(1, Number::one()), beta_before;
     for (std::size_t i = positions_.size(); i-- > 0;) {
+      meter_.check(num_states_, i, candidates_.length());
       backward(positions_[i], slot_at(i), beta, beta_before);
       if (i < candidates_.length()) result[i] = slot_marginals(i, slot_sizes[i]);
       beta.swap(beta_before);
@@ -132,6 +155,7 @@ class SumFilter : public FullPosterior::Filter {
       if (states.empty()) throw_no_path(candidates_, i);
       position.num_next = static_cast<std::uint32_t>(states.size());
       num_states_ += states.size();
+      meter_.check(num_states_, i, candidates_.length());
       rescale(values);
     }
     Number total{};
@@ -557,6 +581,7 @@ class SumFilter : public FullPosterior::Filter {
   NodeMap next_of_;
   std::vector<Number> listed_;
   std::vector<std::uint32_t> times_listed_;
+  Meter meter_;
   std::vector<Number> value_, entry_beta_;
   double log_scale_ = 0.0;
   double log_partition_ = 0.0;
@@ -572,18 +597,20 @@ class SumFilter : public FullPosterior::Filter {
   std::vector<Number> unlisted_sums_;
 };
 
-std::unique_ptr<FullPosterior::Filter> make_filter(const StateIndex& index, const Candidates& candidates) {
+std::unique_ptr<FullPosterior::Filter> make_filter(const StateIndex& index, const Candidates& candidates,
+                                                   const Budget& budget) {
+  const Meter meter(budget);
   try {
-    return std::make_unique<SumFilter<Linear>>(index, candidates);
+    return std::make_unique<SumFilter<Linear>>(index, candidates, meter);
   } catch (const Underflow&) {
-    return std::make_unique<SumFilter<Logarithmic>>(index, candidates);
+    return std::make_unique<SumFilter<Logarithmic>>(index, candidates, meter);
   }
 }
 
 }  // namespace
 
-FullPosterior::FullPosterior(const StateIndex& index, const Candidates& candidates)
-    : filter_(make_filter(index, candidates)) {}
+FullPosterior::FullPosterior(const StateIndex& index, const Candidates& candidates, const Budget& budget)
+    : filter_(make_filter(index, candidates, budget)) {}
 FullPosterior::~FullPosterior() = default;
 FullPosterior::FullPosterior(FullPosterior&&) noexcept = default;
 

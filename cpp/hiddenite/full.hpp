@@ -35,9 +35,9 @@ struct DrawnPath {
 
 class FullPosterior {
  public:
-  // Throws EmptySupport. `index` must treat sentence ends as the candidates do,
-  // and both must outlive this.
-  FullPosterior(const StateIndex& index, const Candidates& candidates);
+  // Throws EmptySupport, or ModelError where the budget of seconds and states ends: a sum that is not complete
+  // bounds nothing. `index` must treat sentence ends as the candidates do, and both must outlive this.
+  FullPosterior(const StateIndex& index, const Candidates& candidates, const Budget& budget = {});
   ~FullPosterior();
   FullPosterior(FullPosterior&&) noexcept;
 

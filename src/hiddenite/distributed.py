@@ -91,26 +91,52 @@ def _state_of(path: str) -> tuple[int, int] | None:
     return status.st_size, status.st_mtime_ns
 
 
-class Pool(Generic[_Task, _Answer]):
-    """The processes of a cluster that answer one kind of task; ``with`` ends them and the connection."""
+class Cluster:
+    """A connection to a cluster, or a cluster of this machine; ``with`` ends it."""
 
-    def __init__(
+    def __init__(self, address: str, processes: int = 0) -> None:
+        """Connect; pools have ``processes``, as many as the cluster has processors free if 0."""
+        self._ray = connect(address, processes)
+        free = int(self._ray.available_resources().get("CPU", 1))
+        self._count = max(1, min(free, processes) if processes else free)
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ray.shutdown()
+
+    def __len__(self) -> int:
+        """Return the number of processes that a pool has."""
+        return self._count
+
+    def pool(
         self,
-        address: str,
         make: Callable[..., Callable[..., _Answer]],
         *,
         shared: Sequence[Any] = (),
         files: Sequence[str] = (),
-        processes: int = 0,
-    ) -> None:
-        """Start ``processes`` of them, all that the cluster has free if 0.
+    ) -> Pool[Any, _Answer]:
+        """Start processes; each calls ``make(*shared)`` for the function that answers.
 
-        Each calls ``make(*shared)`` for the function that answers; ``shared`` is sent once to each machine.
-        ``files`` are paths that ``make`` opens through :func:`here`.
+        ``shared`` is sent once to each machine; ``files`` are paths that ``make`` opens through :func:`here`.
         """
-        self._ray = ray = connect(address, processes)
-        free = int(ray.available_resources().get("CPU", 1))
-        count = max(1, min(free, processes) if processes else free)
+        return Pool(self._ray, make, self._count, shared, files)
+
+
+class Pool(Generic[_Task, _Answer]):
+    """The processes of a cluster that answer one kind of task; ``with`` ends them."""
+
+    def __init__(
+        self,
+        ray: Any,
+        make: Callable[..., Callable[..., _Answer]],
+        count: int,
+        shared: Sequence[Any],
+        files: Sequence[str],
+    ) -> None:
+        """Start them; see :meth:`Cluster.pool`."""
+        self._ray = ray
         alone = sum(node["Alive"] for node in ray.nodes()) == 1
         sent = [_SentFile(path, alone) for path in files]
         restarts = {"max_restarts": -1, "max_task_retries": RETRIES}
@@ -122,7 +148,8 @@ class Pool(Generic[_Task, _Answer]):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ray.shutdown()
+        for worker in self._workers:
+            self._ray.kill(worker)
 
     def __len__(self) -> int:
         """Return the number of processes."""

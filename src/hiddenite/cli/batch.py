@@ -32,7 +32,7 @@ import typer
 from hiddenite import __version__
 from hiddenite.cli.common import NOT_CERTIFIED, json_line
 from hiddenite.corpus import ChunkReader, line_blocks, writing_errors
-from hiddenite.distributed import Pool
+from hiddenite.distributed import Cluster, Pool
 from hiddenite.errors import FormatError
 from hiddenite.journal import Output, Progress, read_identity, resumable_output
 from hiddenite.parquet import SUFFIX as PARQUET
@@ -185,9 +185,8 @@ def run_batch(
             answers = _local_answers(make_answer())
         else:
             many = functools.partial(_answering_many, make_answer)
-            pool: Pool[list[Block[_Item]], list[Answer]]
-            pool = Pool(job.ray, many, files=job.files, processes=job.processes)
-            answers = _cluster_answers(stack.enter_context(pool))
+            cluster = stack.enter_context(Cluster(job.ray, job.processes))
+            answers = _cluster_answers(stack.enter_context(cluster.pool(many, files=job.files)))
         write = _write_parts if job.is_in_parts() else _write_stream
         progress = write(job, name, blocks, answers)
     finish(job, progress)

@@ -270,6 +270,11 @@ def marginals(
     channel: ChannelName,
     input: Input = "-",
     *,
+    budget: Annotated[
+        float | None,
+        typer.Option("--budget", min=0.0, help="Seconds per record; then it is an error record."),
+    ] = None,
+    max_states: MaxStates = None,
     no_end: NoEnd = False,
     keep: Keep = None,
     ambiguity: Ambiguity = None,
@@ -289,7 +294,8 @@ def marginals(
     source = Source(
         lm, channel, input, output, keep, ambiguity, distance, threads, json, quiet, resume, on_error, ray
     )
-    _run("marginals", source, Query(TaskKind.MARGINALS, end=not no_end), _marginals_text)
+    query = Query(TaskKind.MARGINALS, budget=_limits(budget, max_states), end=not no_end)
+    _run("marginals", source, query, _marginals_text)
 
 
 def register(app: typer.Typer) -> None:

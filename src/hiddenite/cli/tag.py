@@ -308,7 +308,7 @@ def _query(start: Query, *, k: int | None, marginals: bool, sample: int | None, 
     if k is not None:
         return dataclasses.replace(start, kind=TaskKind.KBEST, count=k)
     if marginals:
-        return Query(TaskKind.MARGINALS, start.method)
+        return Query(TaskKind.MARGINALS, start.method, budget=start.budget)
     if sample is not None:
         return dataclasses.replace(start, kind=TaskKind.SAMPLE, count=sample, seed=seed)
     return start
