@@ -16,7 +16,6 @@ from tests.e2e.test_batch import SENTENCES, write_keys
 from tests.models import train
 
 pytest.importorskip("ray")
-pytestmark = pytest.mark.xdist_group("ray")
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +75,7 @@ def test_a_lost_process_is_replaced(tmp_path: Path, lm: Path, cluster: str) -> N
     assert names(tmp_path) == ["keys.txt", "ray.json", "threads.json"]
 
 
+@pytest.mark.slow
 def test_a_killed_driver_goes_on_part_by_part(tmp_path: Path, lm: Path, cluster: str) -> None:
     """What is complete is not done again, a part that was damaged is; threads finish what a cluster began."""
     write_keys(tmp_path / "keys.txt", 100_000)
