@@ -25,6 +25,7 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from ray_nodes import answering_processes, ray_nodes
 from report import Row, run_rows, table
@@ -225,17 +226,28 @@ def decode_job(count: int, output: Path, *more: str) -> list[str]:
     return command(*common, keys_file(count), "--output", output, *more)
 
 
-def run_measured(arguments: list[str]) -> tuple[float, float]:
-    """Run a command; return its seconds and the peak of its private memory in MB."""
+class Measured(NamedTuple):
+    """What a command has used."""
+
+    seconds: float
+    cpu_seconds: float
+    peak: float  # of its private memory, MB
+
+
+def run_measured(arguments: list[str]) -> Measured:
+    """Run a command to its end."""
     begin = time.perf_counter()
     process = subprocess.Popen(arguments)
     peak = 0.0
-    while process.poll() is None:
+    while True:
+        ended, status, used = os.wait4(process.pid, os.WNOHANG)
+        if ended:
+            break
         peak = max(peak, anonymous(process.pid))
         time.sleep(0.05)
-    if process.returncode != 0:
-        raise RuntimeError(f"exit status {process.returncode}")
-    return time.perf_counter() - begin, peak
+    if status != 0:
+        raise RuntimeError(f"exit status {status}")
+    return Measured(time.perf_counter() - begin, used.ru_utime + used.ru_stime, peak)
 
 
 def anonymous(process: int) -> float:
@@ -251,29 +263,33 @@ def anonymous(process: int) -> float:
 
 def streaming(quick: bool) -> Row:
     """Memory and throughput of jobs of ten thousand to a million messages."""
-    sizes = (1000, 4000) if quick else (10_000, 100_000, 1_000_000)
+    sizes = (4000, 16_000) if quick else (10_000, 100_000, 1_000_000)
+    output = BUILD / "out.json"
+    start = run_measured(decode_job(1000, output))
     rows = []
     memory, rates = [], []
     for size in sizes:
-        output = BUILD / "out.json"
-        start = run_measured(decode_job(1000, output))[0] if not quick else 0.0
-        seconds, peak = run_measured(decode_job(size, output))
-        rate = (size - 1000) / (seconds - start) if not quick else size / seconds
-        memory.append(peak)
+        used = run_measured(decode_job(size, output))
+        rate = (size - 1000) / (used.cpu_seconds - start.cpu_seconds)
+        memory.append(used.peak)
         rates.append(rate)
-        per_core = rate / (os.cpu_count() or 1)
-        rows.append((f"{size:,}", f"{seconds:.1f}", f"{peak:.0f}", f"{rate:,.0f}", f"{per_core:,.0f}"))
+        cells = (f"{size:,}", f"{used.seconds:.1f}", f"{used.cpu_seconds:.1f}", f"{used.peak:.0f}")
+        rows.append((*cells, f"{rate:,.0f}"))
     drift = max(memory) / min(memory) - 1
     spread = max(rates) / min(rates) - 1
+    head = (
+        "messages",
+        "seconds",
+        "seconds of a core",
+        "peak private memory, MB",
+        "messages a second and core",
+    )
     return Row(
         "Short messages decoded, from ten thousand to a million",
         "memory flat within 10 %; throughput per core within 10 %",
-        f"peak memory within {100 * drift:.0f} %, throughput within {100 * spread:.0f} %",
+        f"peak memory within {100 * drift:.0f} %, throughput per core within {100 * spread:.0f} %",
         drift <= 0.1 and spread <= 0.1,
-        table(
-            ("messages", "seconds", "peak private memory, MB", "messages a second", "a second and core"), rows
-        )
-        + "\nThroughput leaves out start and the first thousand messages.\n",
+        table(head, rows) + "\nThroughput leaves out start and the first thousand messages.\n",
     )
 
 
@@ -314,7 +330,7 @@ def throughput(quick: bool) -> Row:
     commands = {
         "decode": ("decode", *channel),
         "sample -n 3": ("sample", "-n", "3", "--seed", "1", *channel),
-        "marginals": ("marginals", *channel),
+        "marginals --keep 20": ("marginals", "--keep", "20", *channel),
         "lm score": ("lm", "score", *lm),
     }
     rows = []
@@ -336,11 +352,7 @@ def throughput(quick: bool) -> Row:
 def cpu_seconds(arguments: tuple[str | Path, ...], count: int) -> float:
     """Return the processor time of a command over so many messages, with one thread."""
     more = (keys_file(count), "--output", BUILD / "cpu.json", "--threads", "1", "-q")
-    process = subprocess.Popen(command(*arguments, *more))
-    _, status, used = os.wait4(process.pid, 0)
-    if status != 0:
-        raise RuntimeError(f"exit status {status}")
-    return used.ru_utime + used.ru_stime
+    return run_measured(command(*arguments, *more)).cpu_seconds
 
 
 # --------------------------------------------------------------------------------------------------- clusters
@@ -349,8 +361,8 @@ def cpu_seconds(arguments: tuple[str | Path, ...], count: int) -> float:
 def steady_rate(count: int, *more: str) -> float:
     """Return the messages a second of a job, start and the first tenth left out."""
     few = count // 10
-    first = run_measured(decode_job(few, BUILD / "few.json", *more))[0]
-    return (count - few) / (run_measured(decode_job(count, BUILD / "many.json", *more))[0] - first)
+    first = run_measured(decode_job(few, BUILD / "few.json", *more)).seconds
+    return (count - few) / (run_measured(decode_job(count, BUILD / "many.json", *more)).seconds - first)
 
 
 def workers(quick: bool) -> Row:
@@ -391,13 +403,15 @@ def nodes(quick: bool) -> Row:
         victims = answering_processes()
         if victims:
             os.kill(victims[0], signal.SIGKILL)
-        status = process.wait()
+        _, status, used = os.wait4(process.pid, 0)
+    driver = used.ru_utime + used.ru_stime
     same = status == 0 and output.read_bytes() == expected.read_bytes()
     return Row(
         f"Two Ray nodes, one of {len(victims)} processes killed in the middle ({count:,} messages)",
         "complete and identical output",
         "identical" if same else "different",
         same and len(victims) == 2,
+        f"The driver used {driver:.1f} s of a core with its start, {used.ru_maxrss / 1024:.0f} MB at most.\n",
     )
 
 
@@ -439,7 +453,11 @@ def soak(quick: bool) -> Row:
     compiled = compiled_hansard()
     keys = keys_file(1000 if quick else 100_000).read_bytes()
     rows, drifts = [], []
-    for name, *options in (("decode",), ("sample", "-n", "3", "--seed", "1"), ("marginals",)):
+    for name, *options in (
+        ("decode",),
+        ("sample", "-n", "3", "--seed", "1"),
+        ("marginals", "--keep", "20"),
+    ):
         arguments = command(name, "--lm", compiled, "--channel", "keypad", "--json", "-q", *options)
         records, trace = feed(arguments, keys, seconds)
         warm = trace[len(trace) // 10 :]  # what is built on first use is there

@@ -115,7 +115,7 @@ void Container::read_header(std::string_view kind) {
     fail("the header of the " + wording_.noun + " is damaged");
   }
   if (trimmed(header.kind) != kind) {
-    fail("found a " + wording_.noun + " of another kind, expected '" + std::string(kind) + "'");
+    fail("found a file of the kind '" + std::string(trimmed(header.kind)) + "', expected '" + std::string(kind) + "'");
   }
 }
 

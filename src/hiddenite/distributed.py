@@ -25,6 +25,8 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from hiddenite.errors import ModelError
 
 LOCAL = "local"
@@ -55,30 +57,34 @@ class _Worker:
             import ray  # noqa: PLC0415  (an extra)
 
             make, shared, files = ray.get(setup[0])
-            _copies.update({file.path: file.local_path() for file in files})
+            _copies.update({file.path: file.local_path(ray.get) for file in files})
             self._answer = make(*shared)
         return self._answer(*task)
 
 
 class _SentFile:
-    """A file of the driver, with its content if there are machines that may not see it."""
+    """A file of the driver; with ``put``, its content is there for machines that do not see it."""
 
-    def __init__(self, path: str, alone: bool) -> None:
+    def __init__(self, path: str, put: Callable[[Any], Any] | None) -> None:
         self.path = path
         self._state = _state_of(path)
-        self._content = None if alone or self._state is None else Path(path).read_bytes()
+        self._content: list[Any] = []  # a reference, which is fetched only if it is needed
+        if put is not None and self._state is not None:
+            content = np.asarray(np.memmap(path, np.uint8, "r"))
+            self._digest = hashlib.sha256(content.data).hexdigest()[:32]
+            self._content = [put(content)]
 
-    def local_path(self) -> str:
+    def local_path(self, get: Callable[[Any], Any]) -> str:
         """Return a path of this machine with that content; the first process writes it."""
-        if self._content is None or _state_of(self.path) == self._state:
+        if not self._content or _state_of(self.path) == self._state:
             return self.path
-        digest = hashlib.sha256(self._content).hexdigest()[:32]
-        copy = Path(tempfile.gettempdir(), f"hiddenite-{os.getuid()}-{digest}{Path(self.path).suffix}")
+        name = f"hiddenite-{os.getuid()}-{self._digest}{Path(self.path).suffix}"
+        copy = Path(tempfile.gettempdir(), name)
         if not copy.exists():
-            descriptor, name = tempfile.mkstemp(dir=copy.parent)
+            descriptor, temporary = tempfile.mkstemp(dir=copy.parent)
             with os.fdopen(descriptor, "wb") as out:
-                out.write(self._content)
-            os.replace(name, copy)
+                out.write(get(self._content[0]))
+            os.replace(temporary, copy)
         return str(copy)
 
 
@@ -138,7 +144,7 @@ class Pool(Generic[_Task, _Answer]):
         """Start them; see :meth:`Cluster.pool`."""
         self._ray = ray
         alone = sum(node["Alive"] for node in ray.nodes()) == 1
-        sent = [_SentFile(path, alone) for path in files]
+        sent = [_SentFile(path, None if alone else ray.put) for path in files]
         restarts = {"max_restarts": -1, "max_task_retries": RETRIES}
         worker_class = ray.remote(num_cpus=1, **restarts)(_Worker)
         self._setup = [ray.put((make, tuple(shared), sent))]  # in a list: sent as a reference

@@ -107,7 +107,7 @@ def test_damage_anywhere_is_found(kind: Kind, file: Path, tmp_path: Path, rng: n
 def test_foreign_files_are_refused(kind: Kind, file: Path, tmp_path: Path) -> None:
     compiled = tmp_path / "lm.hlm"
     train(SENTENCES, 2).compile(compiled)
-    assert "of another kind, expected 'archive'" in refusal(kind.load, compiled)
+    assert "of the kind 'ngram', expected 'archive'" in refusal(kind.load, compiled)
     newer = bytearray(file.read_bytes())
     newer[8] = 9
     (tmp_path / "newer").write_bytes(newer)
@@ -118,7 +118,7 @@ def test_foreign_files_are_refused(kind: Kind, file: Path, tmp_path: Path) -> No
                 other.load(file)
     (tmp_path / "text").write_text("no model\n")
     refusal(kind.load, tmp_path / "text")
-    with pytest.raises(FormatError, match="found a compiled model of another kind, expected 'ngram'"):
+    with pytest.raises(FormatError, match="found a file of the kind 'archive', expected 'ngram'"):
         hiddenite.NgramModel.load(file)
 
 
