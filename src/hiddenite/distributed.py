@@ -22,6 +22,7 @@ import signal
 import socket
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -30,6 +31,7 @@ import numpy as np
 from hiddenite.errors import ModelError
 
 LOCAL = "local"
+PACKAGE = "hiddenite"
 TASKS_PER_PROCESS = 2  # in work and waiting
 AHEAD = 8  # answers per process that may wait for an earlier one
 RETRIES = 5  # of a task whose process was lost; after that the task is to blame
@@ -56,10 +58,19 @@ class _Worker:
         if self._answer is None:
             import ray  # noqa: PLC0415  (an extra)
 
-            make, shared, files = ray.get(setup[0])
+            version, make, shared, files = ray.get(setup[0])
+            _check_version(version)
             _copies.update({file.path: file.local_path(ray.get) for file in files})
             self._answer = make(*shared)
         return self._answer(*task)
+
+
+def _check_version(expected: str) -> None:
+    """Raise ModelError if this machine has another version than the driver: answers might differ."""
+    found = metadata.version(PACKAGE)
+    if found != expected:
+        place = socket.gethostname()
+        raise ModelError(f"{place} has {PACKAGE} {found}, expected {expected} as on the driver; install that")
 
 
 class _SentFile:
@@ -147,7 +158,8 @@ class Pool(Generic[_Task, _Answer]):
         sent = [_SentFile(path, None if alone else ray.put) for path in files]
         restarts = {"max_restarts": -1, "max_task_retries": RETRIES}
         worker_class = ray.remote(num_cpus=1, **restarts)(_Worker)
-        self._setup = [ray.put((make, tuple(shared), sent))]  # in a list: sent as a reference
+        setup = (metadata.version(PACKAGE), make, tuple(shared), sent)
+        self._setup = [ray.put(setup)]  # in a list: sent as a reference
         self._workers = [worker_class.remote() for _ in range(count)]
 
     def __enter__(self) -> Pool[_Task, _Answer]:

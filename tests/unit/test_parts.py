@@ -3,13 +3,14 @@
 import contextlib
 import json
 import zlib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from hiddenite.cli.batch import Block, _missing, _numbered
-from hiddenite.distributed import _SentFile, with_address
-from hiddenite.errors import FormatError
+from hiddenite.distributed import _check_version, _SentFile, with_address
+from hiddenite.errors import FormatError, ModelError
 from hiddenite.journal import Progress
 from hiddenite.parts import MANIFEST, PART_RECORDS, PartedOutput, read_manifest
 
@@ -140,3 +141,9 @@ def test_a_file_that_a_machine_lacks_is_sent(tmp_path: Path, monkeypatch: pytest
     assert sent.local_path(lambda content: content) == str(copy)
     assert names(tmp_path / "temporary") == [copy.name]
     assert _SentFile(str(model), put=bytes).local_path(bytes) == str(model)  # to fail there as it would here
+
+
+def test_machines_of_another_version_do_not_answer() -> None:
+    _check_version(metadata.version("hiddenite"))
+    with pytest.raises(ModelError, match=r"expected 0\.0\.0 as on the driver; install that"):
+        _check_version("0.0.0")
