@@ -458,7 +458,7 @@ def soak(quick: bool) -> Row:
     rows, drifts = [], []
     for name, *options in (
         ("decode",),
-        ("sample", "-n", "3", "--seed", "1"),
+        ("sample", "--keep", "20", "-n", "3", "--seed", "1"),
         ("marginals", "--keep", "20"),
     ):
         arguments = command(name, "--lm", compiled, "--channel", "keypad", "--json", "-q", *options)

@@ -12,11 +12,13 @@ import pytest
 from hiddenite.align.aligner import Aligner
 from hiddenite.align.bitext import Bitext
 from hiddenite.align.options import AlignerOptions
-from hiddenite.align.shards import LocalCrew, cut, em_member, gibbs_member
+from hiddenite.align.shards import cut, em_member, gibbs_member
 from hiddenite.align.training import HmmTraining, Training
 from hiddenite.counting import ask_here, cut_text, train_shards
+from hiddenite.crew import LocalCrew
 from hiddenite.errors import FormatError, ModelError
-from hiddenite.induce.induction import Induction, chain_member
+from hiddenite.induce.chains import chain_member
+from hiddenite.induce.induction import Induction
 from hiddenite.induce.options import InduceOptions
 from hiddenite.induce.text import Text
 from hiddenite.ngram import NgramModel, TrainingOptions

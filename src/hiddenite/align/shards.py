@@ -1,6 +1,6 @@
 """Training over shards: sentences shared out, counts put together.
 
-A crew answers steps: one question for all, and a task for each of its members. EM asks for expected counts
+A crew (:mod:`hiddenite.crew`) answers steps. EM asks for expected counts
 of a range of sentences. They are whole units, so their sum is that of one machine whatever the shards, and
 every member makes the same new parameters from it. Gibbs sampling asks for a chain's sweep over a range of
 sentences, given all links as they were before the sweep. With one shard that is the sweep itself, and members
@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from hiddenite._core import AlignmentEm, AlignmentModel, AlignmentTrainer, GibbsDirection
 from hiddenite.align.bitext import Bitext
 from hiddenite.align.options import AlignerOptions
+from hiddenite.crew import Crew
 
 Counts = tuple[NDArray[np.uint64], NDArray[np.uint64]]  # forward and reverse
 
@@ -35,24 +36,6 @@ class Shard:
     number: int
     begin: int
     end: int
-
-
-class Crew(Protocol):
-    """Who does the tasks of a step."""
-
-    def step(self, question: Any, tasks: Sequence[Any]) -> list[Any]:
-        """Return the answers of all tasks to one question."""
-
-
-class LocalCrew:
-    """One after the other, here."""
-
-    def __init__(self, answer: Callable[[Any, Any], Any]) -> None:
-        self._answer = answer
-
-    def step(self, question: Any, tasks: Sequence[Any]) -> list[Any]:
-        """Return the answers of all tasks to one question."""
-        return [self._answer(question, task) for task in tasks]
 
 
 def cut(num_sentences: int, count: int) -> list[Shard]:

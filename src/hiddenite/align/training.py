@@ -26,9 +26,7 @@ from hiddenite._core import AlignmentModel, AlignmentTables, AlignmentTrainer, G
 from hiddenite.align.bitext import Bitext
 from hiddenite.align.options import AlignerOptions
 from hiddenite.align.shards import (
-    Crew,
     EmStep,
-    LocalCrew,
     cut,
     em_step,
     gibbs_member,
@@ -38,6 +36,7 @@ from hiddenite.align.shards import (
     sweep_step,
 )
 from hiddenite.archive import Archive, read_archive, write_archive
+from hiddenite.crew import Crew, LocalCrew
 from hiddenite.errors import FormatError, ModelError
 
 CHECKPOINT = "hiddenite alignment checkpoint"

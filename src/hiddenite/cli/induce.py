@@ -19,8 +19,9 @@ from hiddenite.corpus import ChunkReader, atomic_output, file_bytes
 from hiddenite.distributed import Cluster
 from hiddenite.errors import FormatError, HiddeniteError
 from hiddenite.induce.archive import saved_seed
+from hiddenite.induce.chains import Stage, chain_member
 from hiddenite.induce.evaluation import Comparison, compare
-from hiddenite.induce.induction import Induction, Stage, Sweep, chain_member
+from hiddenite.induce.induction import Induction, Sweep
 from hiddenite.induce.options import (
     DEFAULT_START_ITERATIONS,
     MAX_SEED,

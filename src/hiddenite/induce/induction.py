@@ -17,17 +17,28 @@ import contextlib
 import itertools
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import InductionChain, SweepRecord
+from hiddenite._core import InductionChain
 from hiddenite.corpus import Sentence
+from hiddenite.crew import Crew
 from hiddenite.errors import FormatError, ModelError
+from hiddenite.induce.chains import (
+    NUMBERS,
+    ChainStep,
+    ChainSweep,
+    Parameters,
+    Stage,
+    is_kept,
+    make_chain,
+    sweep_chain,
+)
 from hiddenite.induce.diagnostics import Diagnostics, effective_sample_size, r_hat
 from hiddenite.induce.export import ChainCounts, chain_counts, make_tagger
 from hiddenite.induce.lexicon import AmbiguityClass, ClassTally
@@ -38,9 +49,6 @@ from hiddenite.tag.tagger import Tagger
 CHECKPOINT_FILE = "run.induction"  # in the checkpoint's folder
 CHECKPOINT_SECONDS = 60.0  # between two writings of the checkpoint
 STEPS = 10  # in which a crew does a stage
-_NUMBERS = ("log_joint", "moved", "accepted", "effective_size")
-Parameters = dict[str, tuple[float, float]]
-Stage = Literal["start", "main"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +102,7 @@ class Induction:
     ) -> None:
         """Set up the chains; go on from the checkpoint if the folder holds one.
 
-        A ``crew`` sweeps the chains somewhere else (:func:`chain_member`), with the same result.
+        A ``crew`` sweeps the chains somewhere else, with the same result: :mod:`hiddenite.induce.chains`.
         """
         if (clusters is None) == (options.start == "clusters"):
             raise ModelError("the start is clusters, expected a mapping from words to clusters with it")
@@ -199,7 +207,7 @@ class Induction:
         if self._crew is not None:
             self._sweep_elsewhere(self._crew, begun)
             return
-        keep = _is_kept(self.options, self.stage, self.num_done(self.stage) + 1)
+        keep = is_kept(self.options, self.stage, self.num_done(self.stage) + 1)
         swept = [
             pool.submit(sweep_chain, chain, tally if keep else None, self._word_counts)
             for chain, tally in zip(self._chains, self._class_tallies, strict=True)
@@ -222,10 +230,10 @@ class Induction:
 
     def _record(self, swept: Sequence[ChainSweep], seconds: float) -> None:
         """Take note of a sweep of all chains."""
-        columns = {name: np.array([chain.numbers[name] for chain in swept]) for name in _NUMBERS}
+        columns = {name: np.array([chain.numbers[name] for chain in swept]) for name in NUMBERS}
         parameters = [chain.parameters for chain in swept]
         self.history.append(Sweeps(self.stage, seconds=seconds, parameters=parameters, **columns))
-        if _is_kept(self.options, self.stage, self.num_done(self.stage)):
+        if is_kept(self.options, self.stage, self.num_done(self.stage)):
             self._kept_totals += columns["log_joint"]
 
     def last_sweep(self) -> Sweep:
@@ -370,99 +378,6 @@ class Induction:
         resume_run(self, self._checkpoint_file)
         self._num_saved = len(self.history)
         return True
-
-
-# ---------------------------------------------------------------------- chains
-
-
-class Crew(Protocol):
-    """Who does the tasks of a step."""
-
-    def step(self, question: Any, tasks: Sequence[Any]) -> list[Any]:
-        """Return the answers of all tasks to one question."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChainSweep:
-    """What is noted of one chain's sweep."""
-
-    numbers: dict[str, float]
-    parameters: Parameters
-
-
-@dataclass(frozen=True, slots=True)
-class ChainStep:
-    """A question to a crew: so many sweeps of a stage, ``first`` being done."""
-
-    stage: Stage
-    first: int
-    count: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ChainAnswer:
-    """What became of a chain."""
-
-    swept: list[ChainSweep]
-    tally: ClassTally  # of these sweeps
-    state: dict[str, Any]
-
-
-def make_chain(
-    text: Text, options: InduceOptions, stage: Stage, tags: NDArray[np.int32], number: int
-) -> InductionChain:
-    """Return a chain of a stage that starts from ``tags``."""
-    begin, characters = text.spelling()
-    return InductionChain(
-        options.core_start() if stage == "start" else options.core(),
-        words=text.tokens,
-        offsets=text.bounds(),
-        spelling_offsets=begin,
-        spelling=characters,
-        num_characters=len(text.characters()),
-        tags=tags,
-        seed=options.seed,
-        stream=2 * number + (0 if stage == "start" else 1),
-    )
-
-
-def _is_kept(options: InduceOptions, stage: Stage, number: int) -> bool:
-    """Tell whether the sample after sweep ``number`` of a stage, from 1, is kept."""
-    assert options.burn_in is not None
-    return stage == "main" and number > options.burn_in
-
-
-def sweep_chain(
-    chain: InductionChain, tally: ClassTally | None, word_counts: NDArray[np.int64]
-) -> ChainSweep:
-    """Sweep a chain once more; with a tally, keep the sample."""
-    record: SweepRecord = chain.sweep()
-    numbers = {name: float(getattr(record, name)) for name in _NUMBERS}
-    parameters = dict(chain.hyperparameters())
-    if tally is not None:
-        chain.keep()
-        tally.add(*chain.classes(), word_counts)
-    return ChainSweep(numbers, parameters)
-
-
-def chain_member(
-    text: Text, options: InduceOptions
-) -> Callable[[ChainStep, tuple[int, dict[str, Any]]], ChainAnswer]:
-    """Return what sweeps a chain from the state that it is given."""
-    word_counts = text.counts()
-
-    def answer(step: ChainStep, task: tuple[int, dict[str, Any]]) -> ChainAnswer:
-        number, state = task
-        chain = make_chain(text, options, step.stage, np.zeros(len(text.tokens), np.int32), number)
-        chain.restore(state)
-        tally = ClassTally()
-        swept = []
-        for n in range(step.first + 1, step.first + step.count + 1):
-            keep = _is_kept(options, step.stage, n)
-            swept.append(sweep_chain(chain, tally if keep else None, word_counts))
-        return ChainAnswer(swept, tally, dict(chain.state()))
-
-    return answer
 
 
 # ---------------------------------------------------------------------- pieces
