@@ -44,6 +44,15 @@ std::string_view trimmed(const char (&name)[NAME_BYTES]) {
   return {name, static_cast<std::size_t>(std::find(name, name + NAME_BYTES, '\0') - name)};
 }
 
+// What a file says, as part of a message of one line.
+std::string printable(std::string_view name) {
+  std::string result(name);
+  for (char& c : result) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return result;
+}
+
 template <class T>
 T load(std::string_view bytes, std::size_t offset) {
   T value;
@@ -115,7 +124,7 @@ void Container::read_header(std::string_view kind) {
     fail("the header of the " + wording_.noun + " is damaged");
   }
   if (trimmed(header.kind) != kind) {
-    fail("found a file of the kind '" + std::string(trimmed(header.kind)) + "', expected '" + std::string(kind) + "'");
+    fail("found a file of the kind '" + printable(trimmed(header.kind)) + "', expected '" + std::string(kind) + "'");
   }
 }
 
@@ -145,7 +154,8 @@ std::string_view Container::find(std::string_view name, std::size_t element_byte
 void Container::verify() const {
   std::call_once(verified_, [&] {
     for (const auto& [name, array] : arrays_) {
-      if (checksum(array.bytes) != array.checksum) fail("the checksum of '" + name + "' differs: the file is damaged");
+      if (checksum(array.bytes) == array.checksum) continue;
+      fail("the checksum of '" + printable(name) + "' differs: the file is damaged");
     }
   });
 }

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import hiddenite
+from hiddenite._core import write_container
 from hiddenite.align.aligner import Aligner
 from hiddenite.container import Members, write_members
 from hiddenite.errors import FormatError
@@ -140,3 +141,11 @@ def test_members_are_deflated_where_it_helps(tmp_path: Path) -> None:
         assert [(name, read.read(name)) for name in read.namelist()] == members
         with pytest.raises(KeyError):
             read.read("absent")
+
+
+def test_a_kind_with_a_line_end_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    with path.open("wb") as out:
+        write_container("ngra\n", [("facts", b"x")], out.write)
+    with pytest.raises(FormatError, match=r"the kind 'ngra\?', expected 'ngram'"):
+        hiddenite.NgramModel.load(path)

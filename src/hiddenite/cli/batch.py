@@ -41,7 +41,7 @@ from hiddenite.parts import PART_RECORDS, Part, PartedOutput, is_folder, parts_o
 Policy = Literal["stop", "skip", "record"]
 POLICIES = ("stop", "skip", "record")
 IN_FLIGHT = 2  # blocks that are answered while one is written
-TASK_RECORDS = 1024  # in one message to a process of a cluster
+TASK_RECORDS = 256, 4096  # in one message to a process of a cluster: at first, and at most
 _Item = TypeVar("_Item")
 
 Resume = Annotated[
@@ -326,13 +326,19 @@ def _cluster_answers(pool: Pool[list[Block[_Item]], list[Answer]]) -> Answers[_I
 
 
 def _tasks(blocks: Iterator[Block[_Item]]) -> Iterator[list[Block[_Item]]]:
-    """Give the blocks some at a time: one message to a process and back."""
+    """Give the blocks some at a time: one message to a process and back.
+
+    Small tasks at first share a small input out; larger ones later cost the driver less.
+    """
+    least, most = TASK_RECORDS
     task: list[Block[_Item]] = []
+    size = done = 0
     for block in blocks:
         task.append(block)
-        if sum(one.size for one in task) >= TASK_RECORDS:
+        size += block.size
+        if size >= min(most, max(least, done // 16)):
             yield task
-            task = []
+            task, size, done = [], 0, done + size
     if task:
         yield task
 
