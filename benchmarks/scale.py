@@ -402,10 +402,11 @@ def nodes(quick: bool) -> Row:
     with ray_nodes(2) as address:
         process = subprocess.Popen(decode_job(count, output, "--ray", address))
         begun = BUILD / "nodes.json.parts" / "part-00000.partial"
-        while process.poll() is None and not (begun.exists() and begun.stat().st_size):
+        victims: list[int] = []
+        while process.poll() is None and not (len(victims) == 2 and begun.exists() and begun.stat().st_size):
             time.sleep(0.01)
-        victims = answering_processes()
-        if victims:
+            victims = answering_processes()
+        if process.poll() is None:
             os.kill(victims[0], signal.SIGKILL)
         used = to_the_end(process)
     same = output.read_bytes() == expected.read_bytes()

@@ -60,14 +60,15 @@ def workers() -> list[int]:
 
 def test_a_lost_process_is_replaced(tmp_path: Path, lm: Path, cluster: str) -> None:
     """One of two is killed in the middle; nothing is lost or doubled, and the file is that of threads."""
-    write_keys(tmp_path / "keys.txt", 40_000)
+    write_keys(tmp_path / "keys.txt", 60_000)
     succeed(tmp_path, *decode(lm, "threads.json"))
     process = start(tmp_path, [*decode(lm, "ray.json"), "--ray", cluster])
     begun = tmp_path / "ray.json.parts" / "part-00000.partial"
-    while process.poll() is None and not (begun.exists() and begun.stat().st_size):
+    victims: list[int] = []
+    while process.poll() is None and not (len(victims) == 2 and begun.exists() and begun.stat().st_size):
         time.sleep(0.005)
-    victims = workers()
-    assert len(victims) == 2
+        victims = workers()
+    assert process.poll() is None
     os.kill(victims[0], signal.SIGKILL)
     _, stderr = process.communicate(timeout=300)
     assert process.returncode == 0, stderr
