@@ -1,9 +1,10 @@
-"""Scale and reliability: compiled models, memory, throughput, jobs that are killed.
+"""Scale and reliability: compiled models, memory, throughput, kills, clusters, fuzzing, a soak.
 
     python benchmarks/scale.py [ROW ...] [--quick] [--write]
 
 Needs the Penn Treebank and Hansard texts (``lm/ptb``, ``lm/hansard``) beside the checkout as
-``../shared/data`` or where ``HIDDENITE_DATA`` says. Models are trained once and kept under ``build/bench``.
+``../shared/data`` or where ``HIDDENITE_DATA`` says; ``nodes`` and ``workers`` need the extra ray, ``fuzzing``
+needs Clang. All rows take two hours, half of which is fuzzing. Models are kept in ``build/bench``.
 Memory is what the kernel reports: the proportional set size (Pss) counts a page that n processes share as one
 nth in each, so the sum over processes is what they take of the machine together.
 """
@@ -13,16 +14,20 @@ from __future__ import annotations
 import functools
 import os
 import random
+import re
+import shutil
 import signal
-import statistics
 import subprocess
 import sys
 import sysconfig
+import threading
 import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
+from ray_nodes import answering_processes, ray_nodes
 from report import Row, run_rows, table
 
 from hiddenite import Keypad, NgramModel, decode
@@ -221,17 +226,32 @@ def decode_job(count: int, output: Path, *more: str) -> list[str]:
     return command(*common, keys_file(count), "--output", output, *more)
 
 
-def run_measured(arguments: list[str]) -> tuple[float, float]:
-    """Run a command; return its seconds and the peak of its private memory in MB."""
+class Measured(NamedTuple):
+    """What a command has used."""
+
+    seconds: float
+    cpu_seconds: float
+    peak: float  # of its private memory, MB
+
+
+def run_measured(arguments: list[str]) -> Measured:
+    """Run a command to its end."""
+    return to_the_end(subprocess.Popen(arguments))
+
+
+def to_the_end(process: subprocess.Popen[bytes]) -> Measured:
+    """Wait for a command and say what it has used from now on."""
     begin = time.perf_counter()
-    process = subprocess.Popen(arguments)
     peak = 0.0
-    while process.poll() is None:
+    while True:
+        ended, status, used = os.wait4(process.pid, os.WNOHANG)
+        if ended:
+            break
         peak = max(peak, anonymous(process.pid))
         time.sleep(0.05)
-    if process.returncode != 0:
-        raise RuntimeError(f"exit status {process.returncode}")
-    return time.perf_counter() - begin, peak
+    if status != 0:
+        raise RuntimeError(f"exit status {status}")
+    return Measured(time.perf_counter() - begin, used.ru_utime + used.ru_stime, peak)
 
 
 def anonymous(process: int) -> float:
@@ -247,29 +267,33 @@ def anonymous(process: int) -> float:
 
 def streaming(quick: bool) -> Row:
     """Memory and throughput of jobs of ten thousand to a million messages."""
-    sizes = (1000, 4000) if quick else (10_000, 100_000, 1_000_000)
+    sizes = (4000, 16_000) if quick else (10_000, 100_000, 1_000_000)
+    output = BUILD / "out.json"
+    start = run_measured(decode_job(1000, output))
     rows = []
     memory, rates = [], []
     for size in sizes:
-        output = BUILD / "out.json"
-        start = run_measured(decode_job(1000, output))[0] if not quick else 0.0
-        seconds, peak = run_measured(decode_job(size, output))
-        rate = (size - 1000) / (seconds - start) if not quick else size / seconds
-        memory.append(peak)
+        used = run_measured(decode_job(size, output))
+        rate = (size - 1000) / (used.cpu_seconds - start.cpu_seconds)
+        memory.append(used.peak)
         rates.append(rate)
-        per_core = rate / (os.cpu_count() or 1)
-        rows.append((f"{size:,}", f"{seconds:.1f}", f"{peak:.0f}", f"{rate:,.0f}", f"{per_core:,.0f}"))
+        cells = (f"{size:,}", f"{used.seconds:.1f}", f"{used.cpu_seconds:.1f}", f"{used.peak:.0f}")
+        rows.append((*cells, f"{rate:,.0f}"))
     drift = max(memory) / min(memory) - 1
     spread = max(rates) / min(rates) - 1
+    head = (
+        "messages",
+        "seconds",
+        "seconds of a core",
+        "peak private memory, MB",
+        "messages a second and core",
+    )
     return Row(
         "Short messages decoded, from ten thousand to a million",
         "memory flat within 10 %; throughput per core within 10 %",
-        f"peak memory within {100 * drift:.0f} %, throughput within {100 * spread:.0f} %",
+        f"peak memory within {100 * drift:.0f} %, throughput per core within {100 * spread:.0f} %",
         drift <= 0.1 and spread <= 0.1,
-        table(
-            ("messages", "seconds", "peak private memory, MB", "messages a second", "a second and core"), rows
-        )
-        + "\nThroughput leaves out start and the first thousand messages.\n",
+        table(head, rows) + "\nThroughput leaves out start and the first thousand messages.\n",
     )
 
 
@@ -302,23 +326,195 @@ def killed(quick: bool) -> Row:
     )
 
 
-def cluster(quick: bool) -> Row:
-    """A local Ray cluster against threads, and one worker against two."""
-    count = 5000 if quick else 100_000
-    output = BUILD / "ray.json"
-    threads = statistics.median(run_measured(decode_job(count, BUILD / "threads.json"))[0] for _ in range(3))
-    ray = statistics.median(run_measured(decode_job(count, output, "--ray", "local"))[0] for _ in range(3))
-    same = output.read_bytes() == (BUILD / "threads.json").read_bytes()
+def throughput(quick: bool) -> Row:
+    """Processor time and bytes of a record, by command: what a plan for a large job multiplies."""
+    count = 10_000 if quick else 100_000
+    lm = ("--lm", compiled_hansard())
+    channel = (*lm, "--channel", "keypad", "--json")
+    commands = {
+        "decode": ("decode", *channel),
+        "sample -n 3": ("sample", "-n", "3", "--seed", "1", *channel),
+        "marginals --keep 20": ("marginals", "--keep", "20", *channel),
+        "lm score": ("lm", "score", *lm),
+    }
+    rows = []
+    for name, arguments in commands.items():
+        used = [cpu_seconds(arguments, n) for n in (count // 10, count)]
+        each = (used[1] - used[0]) / (count - count // 10)
+        read, written = ((path.stat().st_size / count) for path in (keys_file(count), BUILD / "cpu.json"))
+        rows.append((name, f"{1e3 * each:.3f}", f"{1 / each:,.0f}", f"{read:.0f}", f"{written:.0f}"))
+    head = ("command", "ms of a core a record", "records a second and core", "bytes in", "bytes out")
     return Row(
-        f"A local Ray cluster against threads ({count:,} messages)",
-        "identical output; at most 15 % slower",
-        f"{'identical' if same else 'different'}, {100 * (ray / threads - 1):.0f} % slower, start included",
-        same and ray <= 1.15 * threads,
-        f"threads {threads:.1f} s, Ray {ray:.1f} s\n",
+        f"What a record of one to five words costs, of {count:,}, start left out",
+        "none: it is what plans are made of",
+        f"decode takes {rows[0][1]} ms of a core",
+        None,
+        table(head, rows),
     )
 
 
-ROWS = {"opening": opening, "sharing": sharing, "streaming": streaming, "killed": killed, "cluster": cluster}
+def cpu_seconds(arguments: tuple[str | Path, ...], count: int) -> float:
+    """Return the processor time of a command over so many messages, with one thread."""
+    more = (keys_file(count), "--output", BUILD / "cpu.json", "--threads", "1", "-q")
+    return run_measured(command(*arguments, *more)).cpu_seconds
+
+
+# --------------------------------------------------------------------------------------------------- clusters
+
+
+def steady_rate(count: int, *more: str) -> float:
+    """Return the messages a second of a job, start and the first tenth left out."""
+    few = count // 10
+    first = run_measured(decode_job(few, BUILD / "few.json", *more)).seconds
+    return (count - few) / (run_measured(decode_job(count, BUILD / "many.json", *more)).seconds - first)
+
+
+def workers(quick: bool) -> Row:
+    """Two processes of a local Ray cluster against one, and against two threads."""
+    count, repeats = (20_000, 1) if quick else (200_000, 3)
+    ways = {
+        "2 threads": ("--threads", "2"),
+        "1 Ray process": ("--ray", "--threads", "1"),
+        "2 Ray processes": ("--ray", "--threads", "2"),
+    }
+    rates: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(repeats):  # in turn, so that what else the machine does hits all
+        for name, options in ways.items():
+            rates[name].append(steady_rate(count, *options))
+    best = {name: max(values) for name, values in rates.items()}
+    speedup = best["2 Ray processes"] / best["1 Ray process"]
+    overhead = best["2 threads"] / best["2 Ray processes"] - 1
+    return Row(
+        f"Ray processes on this machine ({count:,} messages, start left out)",
+        "two at least 1.6 × as fast as one; at most 15 % slower than threads",
+        f"{speedup:.2f} ×; {100 * overhead:.0f} % slower than threads",
+        speedup >= 1.6 and overhead <= 0.15,
+        table(("who", "messages a second, best"), [(name, f"{rate:,.0f}") for name, rate in best.items()]),
+    )
+
+
+def nodes(quick: bool) -> Row:
+    """A cluster of two nodes, one of whose processes is killed in the middle."""
+    count = 20_000 if quick else 300_000
+    output, expected = BUILD / "nodes.json", BUILD / "threads.json"
+    shutil.rmtree(BUILD / "nodes.json.parts", ignore_errors=True)
+    subprocess.run(decode_job(count, expected), check=True)
+    with ray_nodes(2) as address:
+        process = subprocess.Popen(decode_job(count, output, "--ray", address))
+        begun = BUILD / "nodes.json.parts" / "part-00000.partial"
+        victims: list[int] = []
+        while process.poll() is None and not (len(victims) == 2 and begun.exists() and begun.stat().st_size):
+            time.sleep(0.01)
+            victims = answering_processes()
+        if process.poll() is None:
+            os.kill(victims[0], signal.SIGKILL)
+        used = to_the_end(process)
+    same = output.read_bytes() == expected.read_bytes()
+    return Row(
+        f"Two Ray nodes, one of {len(victims)} processes killed in the middle ({count:,} messages)",
+        "complete and identical output",
+        "identical" if same else "different",
+        same and len(victims) == 2,
+        f"The driver used {used.cpu_seconds:.1f} s of a core, its start included, and {used.peak:.0f} MB.\n",
+    )
+
+
+# ------------------------------------------------------------------------------------------------------ hours
+
+
+def fuzzing(quick: bool) -> Row:
+    """The readers of model files under libFuzzer with sanitizers, half an hour each."""
+    duration = 20 if quick else 1800
+    rows, executions, crashes = [], [], 0
+    for form in ("arpa", "compiled"):
+        before = set((ROOT / "build" / "fuzz").glob("*-*"))
+        done = subprocess.run(
+            ["make", "-C", ROOT / "fuzz", "run", f"FORMATS={form}", f"DURATION={duration}"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        found = re.search(r"stat::number_of_executed_units:\s*(\d+)", done.stderr)
+        executions.append(int(found[1]) if found else 0)
+        names = ("crash-", "leak-", "timeout-", "oom-")
+        new = [p for p in set((ROOT / "build" / "fuzz").glob("*-*")) - before if p.name.startswith(names)]
+        crashes += len(new) + (done.returncode != 0)
+        rows.append(
+            (form, f"{duration} s", f"{executions[-1]:,}", f"{executions[-1] / duration:,.0f}", len(new))
+        )
+    return Row(
+        "Fuzzing the readers of model files, with AddressSanitizer and UndefinedBehaviorSanitizer",
+        "at least a million executions a format, no crash",
+        f"{min(executions):,} executions at least, {crashes} crashes",
+        min(executions) >= 1_000_000 and crashes == 0,
+        table(("format", "time", "executions", "a second", "crashes"), rows),
+    )
+
+
+def soak(quick: bool) -> Row:
+    """Three commands that are fed without an end, ten minutes each: their memory over time."""
+    seconds = 10.0 if quick else 600.0
+    compiled = compiled_hansard()
+    keys = keys_file(1000 if quick else 100_000).read_bytes()
+    rows, drifts = [], []
+    for name, *options in (
+        ("decode",),
+        ("sample", "--keep", "20", "-n", "3", "--seed", "1"),
+        ("marginals", "--keep", "20"),
+    ):
+        arguments = command(name, "--lm", compiled, "--channel", "keypad", "--json", "-q", *options)
+        records, trace = feed(arguments, keys, seconds)
+        warm = trace[len(trace) // 10 :]  # what is built on first use is there
+        drifts.append(max(warm) / warm[0] - 1)
+        shown = ", ".join(f"{trace[i * (len(trace) - 1) // 9]:.0f}" for i in range(10))
+        rows.append((name, f"{seconds:.0f} s", f"{records:,}", shown, f"{100 * drifts[-1]:.1f} %"))
+    return Row(
+        f"A soak of {3 * seconds / 60:.0f} minutes: private memory of commands that are fed without an end",
+        "memory flat within 10 %",
+        f"at most {100 * max(drifts):.1f} % above that after a tenth of the time",
+        max(drifts) <= 0.1,
+        table(("command", "time", "records", "MB over time", "growth"), rows),
+    )
+
+
+def feed(arguments: list[str], text: bytes, seconds: float) -> tuple[int, list[float]]:
+    """Feed a command a text again and again; return the records and its private memory twice a second."""
+    process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    assert process.stdin is not None
+    stdin = process.stdin
+    records = 0
+    end = time.monotonic() + seconds
+
+    def write() -> None:
+        nonlocal records
+        while time.monotonic() < end:
+            stdin.write(text)
+            records += text.count(b"\n")
+        stdin.close()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    trace = []
+    while writer.is_alive():
+        time.sleep(0.5)
+        trace.append(anonymous(process.pid))
+    writer.join()
+    if process.wait() != 0:
+        raise RuntimeError(f"exit status {process.returncode}")
+    return records, [value for value in trace if value > 0]
+
+
+ROWS = {
+    "opening": opening,
+    "sharing": sharing,
+    "streaming": streaming,
+    "throughput": throughput,
+    "killed": killed,
+    "nodes": nodes,
+    "workers": workers,
+    "fuzzing": fuzzing,
+    "soak": soak,
+}
 
 
 if __name__ == "__main__":

@@ -172,6 +172,20 @@ void bind_training(nb::module_& m) {
            "source"_a, "target"_a, "source_name"_a, "target_name"_a, "options"_a, "string_prior"_a, "seed"_a,
            "chains"_a, "earlier"_a.none() = nb::none())
       .def("sweep", &AlignmentTrainer::sweep, "threads"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("sweep_shard",
+           [](AlignmentTrainer& t, std::size_t chain, std::size_t begin, std::size_t end, std::uint64_t shard) {
+             if (chain >= t.num_chains()) throw nb::index_error("no such chain");
+             const nb::gil_scoped_release release;
+             return t.sweep_shard(chain, begin, end, shard);
+           },
+           "chain"_a, "begin"_a, "end"_a, "shard"_a)
+      .def_prop_ro("cells_before", [](const AlignmentTrainer& t) { return to_array(t.cells_before()); },
+                   nb::rv_policy::move, "Of each sentence, and all: cells of the link matrices before it.")
+      .def_prop_ro("tokens_before",
+                   [](const AlignmentTrainer& t) {
+                     return std::pair(to_array(t.bitext().source.begin), to_array(t.bitext().target.begin));
+                   },
+                   nb::rv_policy::move, "Of each sentence, and all: source and target words before it.")
       .def_prop_ro("num_sweeps_done", &AlignmentTrainer::num_sweeps_done)
       .def_prop_ro("num_sentences", &AlignmentTrainer::num_sentences)
       .def_prop_ro("num_chains", &AlignmentTrainer::num_chains)
@@ -219,6 +233,28 @@ void bind_em(nb::module_& m) {
              return em.iterate(hmm ? AlignmentEm::Model::HMM : AlignmentEm::Model::MODEL1, threads);
            },
            "hmm"_a, "threads"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("expect",
+           [](AlignmentEm& em, bool hmm, std::size_t begin, std::size_t end, int threads) {
+             return em.expect(hmm ? AlignmentEm::Model::HMM : AlignmentEm::Model::MODEL1, begin, end, threads);
+           },
+           "hmm"_a, "begin"_a, "end"_a, "threads"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("maximise",
+           [](AlignmentEm& em, bool hmm) {
+             em.maximise(hmm ? AlignmentEm::Model::HMM : AlignmentEm::Model::MODEL1);
+           },
+           "hmm"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("counts",
+           [](const AlignmentEm& em, int d) {
+             if (d < 0 || d > 1) throw nb::index_error("direction is 0 or 1");
+             return to_array(em.counts(d));
+           },
+           "d"_a)
+      .def("set_counts",
+           [](AlignmentEm& em, int d, const Values<std::uint64_t>& counts) {
+             if (d < 0 || d > 1) throw nb::index_error("direction is 0 or 1");
+             em.set_counts(d, {counts.data(), counts.size()});
+           },
+           "d"_a, "counts"_a)
       .def_prop_ro("num_sentences", &AlignmentEm::num_sentences)
       .def("tables", &AlignmentEm::tables, nb::call_guard<nb::gil_scoped_release>());
 }

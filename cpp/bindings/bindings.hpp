@@ -12,6 +12,7 @@
 
 namespace nb = nanobind;
 
+void bind_container(nb::module_& m);
 void bind_ngram(nb::module_& m);
 void bind_kneser_ney(nb::module_& m);
 void bind_channel(nb::module_& m);
@@ -31,6 +32,7 @@ void bind_chain_queries(nb::module_& m);
 // line; any other exception (an interrupt) passes as it is.
 using ReadCallable = nb::typed<nb::callable, nb::bytes()>;
 hiddenite::ChunkSource python_source(ReadCallable read);
+using WriteCallable = nb::typed<nb::callable, nb::object(nb::bytes)>;
 
 template <class T>
 using Array = nb::ndarray<nb::numpy, T, nb::ndim<1>>;

@@ -28,15 +28,40 @@ void add(KneserNeyTrainer& self, ReadCallable read, std::string name) {
 using DiscountRow = std::tuple<double, double, double, bool>;
 
 std::tuple<NgramTable, std::vector<DiscountRow>, std::uint64_t, std::uint64_t> finish(
-    KneserNeyTrainer& self) {
+    KneserNeyTrainer& self, const std::optional<std::vector<std::string>>& runs) {
   Estimate estimate;
   {
     const nb::gil_scoped_release release;
-    estimate = self.finish();
+    estimate = runs ? self.finish(*runs) : self.finish();
   }
   std::vector<DiscountRow> rows;
   for (const Discounts& d : estimate.discounts) rows.emplace_back(d.d[0], d.d[1], d.d[2], d.closed_form);
   return {std::move(estimate.table), std::move(rows), estimate.num_sentences, estimate.num_tokens};
+}
+
+using CountedWords = std::tuple<std::vector<std::string>, Array<std::uint64_t>, std::uint64_t, std::uint64_t>;
+
+CountedWords word_counts(const KneserNeyTrainer& self) {
+  WordCounts counts = self.word_counts();
+  return {std::move(counts.words), to_array(std::move(counts.occurrences)), counts.num_sentences, counts.num_tokens};
+}
+
+void add_words(KneserNeyTrainer& self, std::vector<std::string> words,
+               nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> occurrences,
+               std::uint64_t sentences, std::uint64_t tokens) {
+  if (occurrences.size() != words.size()) throw nb::value_error("expected a count for each word");
+  const std::uint64_t* const first = occurrences.data();
+  self.add_words({std::move(words), {first, first + occurrences.size()}, sentences, tokens});
+}
+
+nb::bytes count_windows_of(ReadCallable read, std::string name, const std::vector<std::string>& words, int order) {
+  LineReader lines(python_source(std::move(read)), std::move(name));
+  std::string run;
+  {
+    const nb::gil_scoped_release release;
+    run = count_windows(lines, words, order);
+  }
+  return nb::bytes(run.data(), run.size());
 }
 
 }  // namespace
@@ -46,6 +71,11 @@ void bind_kneser_ney(nb::module_& m) {
       .def("__init__", &construct, "order"_a, "prune"_a, "unknown_below"_a, "vocabulary"_a.none(),
            "memory_bytes"_a, "temporary_directory"_a)
       .def("add", &add, "read"_a, "name"_a, "Text from a callable that gives bytes, empty at the end.")
-      .def("finish", &finish,
-           "Table, (D1, D2, D3+, closed form) per order, sentences, tokens. Call once.");
+      .def("finish", &finish, "runs"_a.none() = nb::none(),
+           "Table, (D1, D2, D3+, closed form) per order, sentences, tokens. Call once. `runs` are files of shards.")
+      .def("word_counts", &word_counts, "Words by appearance, their occurrences, sentences, tokens.")
+      .def("add_words", &add_words, "words"_a, "occurrences"_a, "sentences"_a, "tokens"_a)
+      .def("fix_vocabulary", &KneserNeyTrainer::fix_vocabulary, "The final words, without the special ones.");
+  m.def("count_windows", &count_windows_of, "read"_a, "name"_a, "words"_a, "order"_a,
+        "The sorted run of a shard's windows over the final words.");
 }

@@ -46,6 +46,7 @@ hiddenite::ChunkSource python_source(ReadCallable read) {
 NB_MODULE(_core, m) {
   m.doc() = "The C++ core of hiddenite. Use the package's own names; these may change.";
   nb::register_exception_translator(translate);
+  bind_container(m);
   bind_ngram(m);
   bind_kneser_ney(m);
   bind_channel(m);

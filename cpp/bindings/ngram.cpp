@@ -38,7 +38,6 @@ std::tuple<NgramTable, std::vector<std::string>, std::size_t> read_arpa_from(
   return {std::move(result.table), std::move(result.warnings), result.implied};
 }
 
-using WriteCallable = nb::typed<nb::callable, nb::object(nb::bytes)>;
 
 void write_arpa_to(const NgramTable& table, WriteCallable write, bool with_max_columns) {
   const TextSink sink = [&](std::string_view text) {

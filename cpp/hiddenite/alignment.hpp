@@ -24,10 +24,15 @@ class AlignmentTrainer {
 
   // One sweep of every chain, chains in parallel; the mean of what they return.
   double sweep(int threads);
+  // A chain's sweep over some sentences: GibbsChain.
+  double sweep_shard(std::size_t c, std::size_t begin, std::size_t end, std::uint64_t shard) {
+    return chains_[c]->sweep(begin, end, shard);
+  }
   std::uint32_t num_sweeps_done() const { return chains_.front()->num_sweeps_done(); }
   std::size_t num_sentences() const { return bitext_.num_sentences(); }
   std::size_t bytes() const;
   const Bitext& bitext() const { return bitext_; }
+  const std::vector<std::uint64_t>& cells_before() const { return pairs_.cell_begin; }  // [sentence], and all
   const GibbsOptions& options() const { return options_; }
 
   // [target position * source length + source position]: the mean probability of each link of direction d.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "error.hpp"
 #include "parallel.hpp"
 
 namespace hiddenite {
@@ -216,9 +217,10 @@ void AlignmentEm::maximise(int d, Model model) {
   }
 }
 
-double AlignmentEm::iterate(Model model, int threads) {
-  const std::size_t num_sentences = bitext_.num_sentences();
-  const std::size_t pieces = (num_sentences + SENTENCES_PER_PIECE - 1) / SENTENCES_PER_PIECE;
+double AlignmentEm::expect(Model model, std::size_t begin, std::size_t end, int threads) {
+  end = std::min(end, bitext_.num_sentences());
+  begin = std::min(begin, end);
+  const std::size_t pieces = (end - begin + SENTENCES_PER_PIECE - 1) / SENTENCES_PER_PIECE;
   std::vector<Scratch> scratch(static_cast<std::size_t>(resolve_threads(threads)));
   std::vector<double> log_prob(pieces, 0.0);
   double total = 0.0;
@@ -226,16 +228,46 @@ double AlignmentEm::iterate(Model model, int threads) {
     clear_counts(directions_[d]);
     std::fill(log_prob.begin(), log_prob.end(), 0.0);
     parallel_for(pieces, threads, [&](std::size_t piece, int thread) {
-      const std::size_t end = std::min(num_sentences, (piece + 1) * SENTENCES_PER_PIECE);
-      for (std::size_t s = piece * SENTENCES_PER_PIECE; s < end; ++s) {
+      const std::size_t first = begin + piece * SENTENCES_PER_PIECE;
+      for (std::size_t s = first; s < std::min(end, first + SENTENCES_PER_PIECE); ++s) {
         log_prob[piece] += expect(d, model, s, scratch[static_cast<std::size_t>(thread)]);
       }
     });
     for (const double x : log_prob) total += x;
-    maximise(d, model);
   }
   const auto words = static_cast<double>(bitext_.source.tokens.size() + bitext_.target.tokens.size());
   return total / std::max(words, 1.0);
+}
+
+void AlignmentEm::maximise(Model model) {
+  for (int d = 0; d < 2; ++d) maximise(d, model);
+}
+
+double AlignmentEm::iterate(Model model, int threads) {
+  const double fit = expect(model, 0, bitext_.num_sentences(), threads);
+  maximise(model);
+  return fit;
+}
+
+std::vector<std::uint64_t> AlignmentEm::counts(int d) const {
+  const Direction& dir = directions_[d];
+  std::vector<std::uint64_t> result = dir.pair_count;
+  result.insert(result.end(), dir.null_count.begin(), dir.null_count.end());
+  for (const auto& h : dir.jump_count) result.insert(result.end(), h.begin(), h.end());
+  return result;
+}
+
+void AlignmentEm::set_counts(int d, std::span<const std::uint64_t> counts) {
+  Direction& dir = directions_[d];
+  std::vector<std::vector<std::uint64_t>*> parts{&dir.pair_count, &dir.null_count};
+  for (auto& h : dir.jump_count) parts.push_back(&h);
+  std::size_t size = 0;
+  for (const auto* part : parts) size += part->size();
+  if (counts.size() != size) throw ModelError("the counts are those of another text");
+  for (auto* part : parts) {
+    std::copy_n(counts.begin(), part->size(), part->begin());
+    counts = counts.subspan(part->size());
+  }
 }
 
 AlignmentTables AlignmentEm::tables() const {

@@ -23,6 +23,13 @@ class AlignmentEm {
   enum class Model { MODEL1, HMM };
   // One iteration of both directions; returns ln p(text) / words under the parameters it began with.
   double iterate(Model model, int threads);
+  // The same in two steps, for texts whose sentences are shared out: expected counts of the sentences from `begin`
+  // to before `end`, which returns their share of ln p(text) / words; and new parameters from all counts.
+  double expect(Model model, std::size_t begin, std::size_t end, int threads);
+  void maximise(Model model);
+  // Counts of a direction as one array (pairs, NULL by word, jumps), in units that add up in any order.
+  std::vector<std::uint64_t> counts(int d) const;
+  void set_counts(int d, std::span<const std::uint64_t> counts);  // throws ModelError if there are too many or few
   // Expected counts of the last iteration, without fertilities.
   AlignmentTables tables() const;
   std::size_t num_sentences() const { return bitext_.num_sentences(); }

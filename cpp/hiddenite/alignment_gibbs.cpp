@@ -332,8 +332,8 @@ double GibbsChain::draw_sentence(int d, std::size_t s, Random& random, bool coll
   return log_total;
 }
 
-double GibbsChain::sweep() {
-  Random random(seed_, splitmix64(chain_ + 1) ^ splitmix64(done_ + 1));
+double GibbsChain::sweep(std::size_t begin, std::size_t end, std::uint64_t shard) {
+  Random random(seed_, splitmix64(chain_ + 1) ^ splitmix64(done_ + 1) ^ (shard == 0 ? 0 : splitmix64(~shard)));
   const bool fertile = done_ >= options_.model1_sweeps + options_.hmm_sweeps;
   const bool jumps = done_ >= options_.model1_sweeps;
   const bool collect = done_ >= options_.first_collected();
@@ -343,7 +343,7 @@ double GibbsChain::sweep() {
     if (collect) directions_[d].cell_sums.resize(table_.cell.size(), 0);
   }
   double log_total = 0.0;
-  for (std::size_t s = 0; s < bitext_.num_sentences(); ++s) {
+  for (std::size_t s = begin; s < std::min(end, bitext_.num_sentences()); ++s) {
     for (int d = 0; d < 2; ++d) {
       log_total += fertile ? draw_sentence<Stage::FERTILITY>(d, s, random, collect)
                    : jumps ? draw_sentence<Stage::HMM>(d, s, random, collect)

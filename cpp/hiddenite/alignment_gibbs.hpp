@@ -78,7 +78,11 @@ class GibbsChain {
 
   std::uint32_t num_sweeps_done() const { return done_; }
   // Returns the mean over all words of ln of the links' total weight: how well words are explained.
-  double sweep();
+  double sweep() { return sweep(0, bitext_.num_sentences(), 0); }
+  // The sentences from `begin` to before `end` alone, as shard number `shard`, which has its own random numbers.
+  // Shards that sweep at the same time know one another's links as they were before; when all are done, their
+  // links are put together and given to each by restore().
+  double sweep(std::size_t begin, std::size_t end, std::uint64_t shard);
 
   const GibbsDirection& direction(int d) const { return directions_[d]; }  // 0 forward, 1 reverse
   std::uint32_t cell_unit() const { return cell_unit_; }

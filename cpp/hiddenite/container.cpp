@@ -15,7 +15,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "compiled models are little-endian");
 
 constexpr std::size_t NAME_BYTES = 8;
-constexpr std::uint32_t MOST_ARRAYS = 256;
+constexpr std::uint32_t MOST_ARRAYS = 1u << 16;
 
 struct Header {
   char magic[8];
@@ -42,6 +42,15 @@ std::size_t padded(std::size_t bytes) {
 
 std::string_view trimmed(const char (&name)[NAME_BYTES]) {
   return {name, static_cast<std::size_t>(std::find(name, name + NAME_BYTES, '\0') - name)};
+}
+
+// What a file says, as part of a message of one line.
+std::string printable(std::string_view name) {
+  std::string result(name);
+  for (char& c : result) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return result;
 }
 
 template <class T>
@@ -85,24 +94,24 @@ std::uint64_t checksum(std::string_view bytes) {
 
 // ------------------------------------------------------------------- reading
 
-Container::Container(std::string_view bytes, std::string_view kind, std::string name)
-    : bytes_(bytes), name_(std::move(name)) {
+Container::Container(std::string_view bytes, std::string_view kind, std::string name, Wording wording)
+    : bytes_(bytes), name_(std::move(name)), wording_(std::move(wording)) {
   read_header(kind);
   read_directory();
 }
 
 void Container::fail(std::string_view what) const {
-  throw FormatError(name_, 0, std::string(what) + "; compile the model again");
+  throw FormatError(name_, 0, std::string(what) + "; " + wording_.advice);
 }
 
 void Container::read_header(std::string_view kind) {
-  if (bytes_.size() < sizeof(Header)) fail("the compiled model is cut short");
+  if (bytes_.size() < sizeof(Header)) fail("the " + wording_.noun + " is cut short");
   const auto header = load<Header>(bytes_, 0);
   if (std::string_view(header.magic, sizeof header.magic) != CONTAINER_MAGIC) {
-    fail("found no compiled model");
+    fail("found no " + wording_.noun);
   }
   if (header.version != CONTAINER_VERSION) {
-    fail("found a compiled model of version " + std::to_string(header.version) + ", expected version " +
+    fail("found a " + wording_.noun + " of version " + std::to_string(header.version) + ", expected version " +
          std::to_string(CONTAINER_VERSION));
   }
   if (header.file_bytes != bytes_.size()) {
@@ -112,10 +121,10 @@ void Container::read_header(std::string_view kind) {
   num_arrays_ = header.num_arrays;
   if (num_arrays_ > MOST_ARRAYS || head_bytes(num_arrays_) > bytes_.size() ||
       head_checksum(bytes_, num_arrays_) != header.head_checksum) {
-    fail("the header of the compiled model is damaged");
+    fail("the header of the " + wording_.noun + " is damaged");
   }
   if (trimmed(header.kind) != kind) {
-    fail("found a compiled model of another kind, expected '" + std::string(kind) + "'");
+    fail("found a file of the kind '" + printable(trimmed(header.kind)) + "', expected '" + std::string(kind) + "'");
   }
 }
 
@@ -125,19 +134,19 @@ void Container::read_directory() {
     const auto entry = load<Entry>(bytes_, sizeof(Header) + i * sizeof(Entry));
     const std::size_t left = at <= bytes_.size() ? bytes_.size() - at : 0;
     if (entry.element_bytes == 0 || entry.count > left / entry.element_bytes) {
-      fail("the directory of the compiled model announces more than the file holds");
+      fail("the directory of the " + wording_.noun + " announces more than the file holds");
     }
     const std::size_t size = entry.count * entry.element_bytes;
     const Array array{bytes_.substr(at, size), entry.element_bytes, entry.checksum};
     if (!arrays_.emplace(trimmed(entry.name), array).second) fail("the directory lists an array twice");
     at += padded(size);
   }
-  if (at != bytes_.size()) fail("the directory of the compiled model does not fill the file");
+  if (at != bytes_.size()) fail("the directory of the " + wording_.noun + " does not fill the file");
 }
 
 std::string_view Container::find(std::string_view name, std::size_t element_bytes) const {
   const auto found = arrays_.find(name);
-  if (found == arrays_.end()) fail("the compiled model lacks '" + std::string(name) + "'");
+  if (found == arrays_.end()) fail("the " + wording_.noun + " lacks '" + std::string(name) + "'");
   if (found->second.element_bytes != element_bytes) fail("'" + std::string(name) + "' has elements of another size");
   return found->second.bytes;
 }
@@ -145,7 +154,8 @@ std::string_view Container::find(std::string_view name, std::size_t element_byte
 void Container::verify() const {
   std::call_once(verified_, [&] {
     for (const auto& [name, array] : arrays_) {
-      if (checksum(array.bytes) != array.checksum) fail("the checksum of '" + name + "' differs: the file is damaged");
+      if (checksum(array.bytes) == array.checksum) continue;
+      fail("the checksum of '" + printable(name) + "' differs: the file is damaged");
     }
   });
 }

@@ -1,4 +1,5 @@
-// A file of arrays that is mapped into memory: the form of compiled models.
+// A file of arrays that is mapped into memory: the form of all model files. In a compiled n-gram model the arrays
+// are the table's own; in the others each holds one member (header, words, array) of an archive.
 //
 //   header      64 bytes: magic, version, kind, sizes, checksum of all that follows up to the first array
 //   directory   32 bytes an array: name, bytes per element, number of elements, checksum
@@ -33,8 +34,14 @@ std::uint64_t checksum(std::string_view bytes);
 // An open container. The bytes belong to the caller and stay as they are.
 class Container {
  public:
+  // What errors call the file, and what they advise.
+  struct Wording {
+    std::string noun = "compiled model", advice = "compile the model again";
+  };
   // Throws FormatError, with `name` as the file, for whatever is no such container of this kind.
-  Container(std::string_view bytes, std::string_view kind, std::string name);
+  Container(std::string_view bytes, std::string_view kind, std::string name, Wording wording);
+  Container(std::string_view bytes, std::string_view kind, std::string name)
+      : Container(bytes, kind, std::move(name), Wording()) {}
 
   bool has(std::string_view name) const { return arrays_.contains(name); }
   // The array of that name, which must exist and hold elements of that size.
@@ -62,6 +69,7 @@ class Container {
 
   std::string_view bytes_;
   std::string name_;
+  Wording wording_;
   std::uint32_t num_arrays_ = 0;
   std::map<std::string, Array, std::less<>> arrays_;
   mutable std::once_flag verified_;
@@ -70,6 +78,7 @@ class Container {
 // Collects arrays, which stay where they are, and writes them from front to back.
 class ContainerWriter {
  public:
+  // Kind and names are cut at eight bytes.
   explicit ContainerWriter(std::string_view kind) : kind_(kind) {}
   template <class T>
   void add(std::string_view name, std::span<const T> values) {

@@ -1,18 +1,39 @@
 #include "full.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <string>
 #include <utility>
 
+#include "error.hpp"
 #include "semiring.hpp"
 #include "walk.hpp"
 
 namespace hiddenite {
 
+// What has been used of a budget.
+class Meter {
+ public:
+  explicit Meter(const Budget& budget) : budget_(budget) {}
+  void check(std::uint64_t states, std::size_t position, std::size_t length) const {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
+    if (states <= budget_.states && spent.count() <= budget_.seconds) return;
+    throw ModelError("the budget ended at position " + std::to_string(std::min(position + 1, length)) + " of " +
+                     std::to_string(length) + " with " + std::to_string(states) +
+                     " states: no probability is known; raise --budget or --max-states, or --keep fewer candidates");
+  }
+
+ private:
+  Budget budget_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 // The two representations share this interface.
 class FullPosterior::Filter {
  public:
   virtual ~Filter() = default;
-  virtual void observe(const Candidates& candidates) = 0;
+  virtual void observe(const Candidates& candidates, const Meter& meter) = 0;
   virtual double log_partition() const = 0;
   virtual std::uint64_t num_states() const = 0;
   virtual std::vector<DrawnPath> sample(std::uint64_t count, Random& random) = 0;
@@ -35,8 +56,9 @@ class SumFilter : public FullPosterior::Filter {
  public:
   explicit SumFilter(const StateIndex& index) : index_(index) {}
 
-  void observe(const Candidates& candidates) override {
+  void observe(const Candidates& candidates, const Meter& meter) override {
     candidates_ = &candidates;
+    meter_ = meter;
     try {
       forward();
     } catch (...) {
@@ -68,6 +90,7 @@ class SumFilter : public FullPosterior::Filter {
     std::vector<std::vector<double>> result(candidates_->length());
     std::vector<Number> beta(1, Number::one()), beta_before;
     for (std::size_t i = num_positions(); i-- > 0;) {
+      meter_.check(num_states_, i, candidates_->length());
       backward(positions_[i], slot_at(i), beta, beta_before);
       if (i < candidates_->length()) result[i] = slot_marginals(i, slot_sizes[i]);
       beta.swap(beta_before);
@@ -172,6 +195,7 @@ class SumFilter : public FullPosterior::Filter {
       if (states.empty()) throw_no_path(*candidates_, i);
       position.num_next = static_cast<std::uint32_t>(states.size());
       num_states_ += states.size();
+      meter_.check(num_states_, i, candidates_->length());
       rescale(values);
     }
     Number total{};
@@ -611,6 +635,7 @@ class SumFilter : public FullPosterior::Filter {
   NodeMap next_of_;
   std::vector<Number> listed_;
   std::vector<std::uint32_t> times_listed_;
+  Meter meter_{Budget{}};
   std::vector<Number> value_, entry_beta_;
   double log_scale_ = 0.0;
   double log_partition_ = 0.0;
@@ -630,15 +655,16 @@ class SumFilter : public FullPosterior::Filter {
 FullPosterior::FullPosterior(const StateIndex& index) : index_(index) {}
 FullPosterior::~FullPosterior() = default;
 
-void FullPosterior::observe(const Candidates& candidates) {
+void FullPosterior::observe(const Candidates& candidates, const Budget& budget) {
+  const Meter meter(budget);
   try {
     if (!linear_) linear_ = std::make_unique<SumFilter<Linear>>(index_);
     current_ = linear_.get();
-    current_->observe(candidates);
+    current_->observe(candidates, meter);
   } catch (const Underflow&) {
     if (!logarithmic_) logarithmic_ = std::make_unique<SumFilter<Logarithmic>>(index_);
     current_ = logarithmic_.get();
-    current_->observe(candidates);
+    current_->observe(candidates, meter);
   }
 }
 

@@ -40,9 +40,10 @@ class FullPosterior {
   ~FullPosterior();
 
   // The forward pass; what follows is about these candidates, which must stay
-  // where they are. Throws EmptySupport. The index must treat sentence ends as
-  // they do.
-  void observe(const Candidates& candidates);
+  // where they are. The index must treat sentence ends as they do. Throws
+  // EmptySupport, or ModelError where the budget of seconds and states ends,
+  // here or in `marginals`: a sum that is not complete bounds nothing.
+  void observe(const Candidates& candidates, const Budget& budget = {});
   double log_partition() const;
   std::uint64_t num_states() const;
   // So many independent draws, as a multiset: equal ones together, in no order

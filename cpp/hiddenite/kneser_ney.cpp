@@ -345,55 +345,63 @@ void KneserNeyTrainer::spool() {
 }
 
 // Fixes the vocabulary: rare words become <unk>, the others are numbered by length.
-std::vector<WordId> KneserNeyTrainer::final_ids() {
+void KneserNeyTrainer::renumber_words() {
+  if (num_sentences_ == 0) throw ModelError("the text is empty: expected at least one sentence");
   Vocabulary kept;
   for (WordId w = NUM_SPECIAL_WORDS; w < vocabulary_.size(); ++w) {
     if (occurrences_[w] >= options_.unknown_below) kept.add(vocabulary_.word(w));
   }
   kept = kept.reordered(kept.order_by_length());
-  std::vector<WordId> final_id(vocabulary_.size());
-  for (WordId w = 0; w < vocabulary_.size(); ++w) final_id[w] = kept.id_or_unknown(vocabulary_.word(w));
+  final_id_.resize(vocabulary_.size());
+  for (WordId w = 0; w < vocabulary_.size(); ++w) final_id_[w] = kept.id_or_unknown(vocabulary_.word(w));
   vocabulary_ = std::move(kept);
-  return final_id;
 }
 
 Estimate KneserNeyTrainer::finish() {
-  if (num_sentences_ == 0) throw ModelError("the text is empty: expected at least one sentence");
-  const std::vector<WordId> final_id = final_ids();
+  renumber_words();
+  return estimate([&](const WindowVisitor& visit) { visit_windows(visit); });
+}
+
+// The windows of the text, from memory or by runs on disk.
+void KneserNeyTrainer::visit_windows(const WindowVisitor& visit) {
   const auto renumber = [&](std::vector<WordId>& tokens) {
-    for (WordId& w : tokens) w = final_id[w];
+    for (WordId& w : tokens) w = final_id_[w];
   };
   const WordId num_words = vocabulary_.size();
-  std::vector<WordId> appearance(num_words, UNKNOWN);  // [final id]: words in order of appearance
-  for (WordId w = SENTENCE_BEGIN; w < final_id.size(); ++w) {
-    if (final_id[w] != UNKNOWN) appearance[final_id[w]] = w;
-  }
-  WindowScanner scanner(options_.order, !options_.prune.empty());
-  const WindowVisitor scan = [&](WindowKeys keys, std::uint64_t count) { scanner.add(keys, count); };
   renumber(tokens_);
   if (spooled_.empty()) {
-    visit_sorted_windows(tokens_, options_.order, num_words, scan);
+    visit_sorted_windows(tokens_, options_.order, num_words, visit);
     std::vector<WordId>().swap(tokens_);
-  } else {
-    std::vector<TemporaryFile> files;
-    std::vector<WindowRun> runs;
-    const auto add_run = [&](std::span<const WordId> tokens) {
-      files.push_back(temporary_file());
-      runs.emplace_back(files.back().get(), options_.order).write(tokens, num_words);
-    };
-    add_run(tokens_);
-    std::fseek(spool_.get(), 0, SEEK_SET);
-    for (const std::size_t size : spooled_) {
-      tokens_.resize(size);
-      if (std::fread(tokens_.data(), sizeof(WordId), size, spool_.get()) != size) {
-        throw ModelError("the text kept on disk cannot be read again");
-      }
-      renumber(tokens_);
-      add_run(tokens_);
-    }
-    std::vector<WordId>().swap(tokens_);
-    merge_runs(runs, scan);
+    return;
   }
+  std::vector<TemporaryFile> files;
+  std::vector<WindowRun> runs;
+  const auto add_run = [&](std::span<const WordId> tokens) {
+    files.push_back(temporary_file());
+    runs.emplace_back(files.back().get(), options_.order).write(tokens, num_words);
+  };
+  add_run(tokens_);
+  std::fseek(spool_.get(), 0, SEEK_SET);
+  for (const std::size_t size : spooled_) {
+    tokens_.resize(size);
+    if (std::fread(tokens_.data(), sizeof(WordId), size, spool_.get()) != size) {
+      throw ModelError("the text kept on disk cannot be read again");
+    }
+    renumber(tokens_);
+    add_run(tokens_);
+  }
+  std::vector<WordId>().swap(tokens_);
+  merge_runs(runs, visit);
+}
+
+Estimate KneserNeyTrainer::estimate(const std::function<void(const WindowVisitor&)>& visit_all) {
+  const WordId num_words = vocabulary_.size();
+  std::vector<WordId> appearance(num_words, UNKNOWN);  // [final id]: words in order of appearance
+  for (WordId w = SENTENCE_BEGIN; w < final_id_.size(); ++w) {
+    if (final_id_[w] != UNKNOWN) appearance[final_id_[w]] = w;
+  }
+  WindowScanner scanner(options_.order, !options_.prune.empty());
+  visit_all([&](WindowKeys keys, std::uint64_t count) { scanner.add(keys, count); });
 
   Estimate result;
   result.num_sentences = num_sentences_;
@@ -409,6 +417,68 @@ Estimate KneserNeyTrainer::finish() {
   std::vector<CountedLevel>().swap(counted);
   result.table = builder.finish();
   return result;
+}
+
+// ------------------------------------------------------------------ shards
+
+WordCounts KneserNeyTrainer::word_counts() const {
+  WordCounts result{{}, {}, num_sentences_, num_tokens_};
+  for (WordId w = NUM_SPECIAL_WORDS; w < vocabulary_.size(); ++w) {
+    result.words.emplace_back(vocabulary_.word(w));
+    result.occurrences.push_back(occurrences_[w]);
+  }
+  return result;
+}
+
+void KneserNeyTrainer::add_words(const WordCounts& counts) {
+  for (std::size_t k = 0; k < counts.words.size(); ++k) {
+    const WordId id = vocabulary_.add(counts.words[k]);
+    if (id >= occurrences_.size()) occurrences_.resize(id + std::size_t{1}, 0);
+    occurrences_[id] += counts.occurrences[k];
+  }
+  num_sentences_ += counts.num_sentences;
+  num_tokens_ += counts.num_tokens;
+}
+
+std::vector<std::string> KneserNeyTrainer::fix_vocabulary() {
+  renumber_words();
+  std::vector<std::string> words;
+  for (WordId w = NUM_SPECIAL_WORDS; w < vocabulary_.size(); ++w) words.emplace_back(vocabulary_.word(w));
+  return words;
+}
+
+Estimate KneserNeyTrainer::finish(const std::vector<std::string>& run_files) {
+  std::vector<TemporaryFile> files;
+  std::vector<WindowRun> runs;
+  for (const std::string& name : run_files) {
+    files.emplace_back(std::fopen(name.c_str(), "rb"));
+    if (!files.back()) throw ModelError(name + " cannot be read: " + std::strerror(errno));
+    runs.emplace_back(files.back().get(), options_.order);
+  }
+  return estimate([&](const WindowVisitor& visit) { merge_runs(runs, visit); });
+}
+
+std::string count_windows(LineReader& lines, const std::vector<std::string>& words, int order) {
+  Vocabulary vocabulary;
+  for (const std::string& word : words) vocabulary.add(word);
+  std::vector<WordId> tokens;
+  for (std::string_view line; lines.next(line);) {
+    if (lines.line_number() == 1) line = without_bom(line);
+    tokens.push_back(SENTENCE_BEGIN);
+    for (std::string_view word = next_word(line); !word.empty(); word = next_word(line)) {
+      tokens.push_back(vocabulary.id_or_unknown(word));
+    }
+    tokens.push_back(SENTENCE_END);
+  }
+  char* memory = nullptr;
+  std::size_t size = 0;
+  {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(open_memstream(&memory, &size), &std::fclose);
+    if (!file) throw ModelError(std::string("no memory for the windows: ") + std::strerror(errno));
+    WindowRun(file.get(), order).write(tokens, vocabulary.size());
+  }
+  const std::unique_ptr<char, void (*)(void*)> owned(memory, &std::free);
+  return std::string(memory, size);
 }
 
 }  // namespace hiddenite

@@ -18,6 +18,11 @@
 //
 // Text beyond `memory_bytes` goes to sorted runs on disk; the distinct n-grams
 // and the table stay in memory. Time is linear in tokens times order.
+//
+// A text may be counted in shards, elsewhere. One trainer a shard finds its words;
+// add_words() of all of them, in the order of the text, gives the vocabulary;
+// with it count_windows() makes each shard's sorted run; finish() merges them.
+// The model is the same as that of the whole text, to the bit.
 #pragma once
 
 #include <array>
@@ -29,6 +34,7 @@
 
 #include "ngram.hpp"
 #include "text.hpp"
+#include "windows.hpp"
 
 namespace hiddenite {
 
@@ -56,6 +62,17 @@ struct Estimate {
   std::uint64_t num_tokens = 0;      // </s> included
 };
 
+// The words of a text in order of appearance, <unk> included, and how often they occur.
+struct WordCounts {
+  std::vector<std::string> words;
+  std::vector<std::uint64_t> occurrences;
+  std::uint64_t num_sentences = 0, num_tokens = 0;
+};
+
+// The sorted run of a shard whose words have been looked at before: the windows over the final vocabulary, given
+// without <unk>, <s> and </s>.
+std::string count_windows(LineReader& lines, const std::vector<std::string>& vocabulary, int order);
+
 class KneserNeyTrainer {
  public:
   explicit KneserNeyTrainer(TrainOptions options);
@@ -66,6 +83,14 @@ class KneserNeyTrainer {
   // Call once.
   Estimate finish();
 
+  // For shards.
+  WordCounts word_counts() const;
+  void add_words(const WordCounts& counts);
+  // Call once, after all words; what count_windows() wants.
+  std::vector<std::string> fix_vocabulary();
+  // Call once, after fix_vocabulary(); `runs` are files.
+  Estimate finish(const std::vector<std::string>& runs);
+
  private:
   struct File {
     void operator()(std::FILE* f) const { std::fclose(f); }
@@ -75,7 +100,9 @@ class KneserNeyTrainer {
   void add_sentence(std::string_view line, const LineReader& lines);
   TemporaryFile temporary_file() const;
   void spool();
-  std::vector<WordId> final_ids();
+  void renumber_words();
+  void visit_windows(const WindowVisitor& visit);
+  Estimate estimate(const std::function<void(const WindowVisitor&)>& visit_all);
 
   TrainOptions options_;
   Vocabulary vocabulary_;
@@ -84,6 +111,7 @@ class KneserNeyTrainer {
   std::size_t tokens_in_memory_;
   TemporaryFile spool_;
   std::vector<std::size_t> spooled_;  // tokens per piece
+  std::vector<WordId> final_id_;      // [provisional id], once the vocabulary is fixed
   std::uint64_t num_sentences_ = 0;
   std::uint64_t num_tokens_ = 0;
 };

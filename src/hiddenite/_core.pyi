@@ -10,6 +10,19 @@ import numpy
 from numpy.typing import NDArray
 
 
+class Container:
+    """An open container of bytes, which must not change."""
+
+    def __init__(self, file: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: str, name: str, noun: str, advice: str) -> None: ...
+
+    def verify(self) -> None:
+        """Compare all checksums."""
+
+    def member(self, name: str) -> bytes: ...
+
+def write_container(kind: str, members: Sequence[tuple[str, bytes]], write: Callable[[bytes], object]) -> None:
+    """Write named bytes; names have eight characters at most."""
+
 class NgramTable:
     """A back-off language model; immutable."""
 
@@ -73,10 +86,21 @@ class KneserNeyTrainer:
     def add(self, read: Callable[[], bytes], name: str) -> None:
         """Text from a callable that gives bytes, empty at the end."""
 
-    def finish(self) -> tuple[NgramTable, list[tuple[float, float, float, bool]], int, int]:
+    def finish(self, runs: Sequence[str] | None = None) -> tuple[NgramTable, list[tuple[float, float, float, bool]], int, int]:
         """
-        Table, (D1, D2, D3+, closed form) per order, sentences, tokens. Call once.
+        Table, (D1, D2, D3+, closed form) per order, sentences, tokens. Call once. `runs` are files of shards.
         """
+
+    def word_counts(self) -> tuple[list[str], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], int, int]:
+        """Words by appearance, their occurrences, sentences, tokens."""
+
+    def add_words(self, words: Sequence[str], occurrences: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], sentences: int, tokens: int) -> None: ...
+
+    def fix_vocabulary(self) -> list[str]:
+        """The final words, without the special ones."""
+
+def count_windows(read: Callable[[], bytes], name: str, words: Sequence[str], order: int) -> bytes:
+    """The sorted run of a shard's windows over the final words."""
 
 class Reading:
     """What a channel makes of one line; immutable."""
@@ -723,6 +747,16 @@ class AlignmentTrainer:
 
     def sweep(self, threads: int) -> float: ...
 
+    def sweep_shard(self, chain: int, begin: int, end: int, shard: int) -> float: ...
+
+    @property
+    def cells_before(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
+        """Of each sentence, and all: cells of the link matrices before it."""
+
+    @property
+    def tokens_before(self) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
+        """Of each sentence, and all: source and target words before it."""
+
     @property
     def num_sweeps_done(self) -> int: ...
 
@@ -751,6 +785,14 @@ class AlignmentEm:
     def __init__(self, source: bytes, target: bytes, source_name: str, target_name: str, options: GibbsOptions) -> None: ...
 
     def iterate(self, hmm: bool, threads: int) -> float: ...
+
+    def expect(self, hmm: bool, begin: int, end: int, threads: int) -> float: ...
+
+    def maximise(self, hmm: bool) -> None: ...
+
+    def counts(self, d: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+    def set_counts(self, d: int, counts: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     @property
     def num_sentences(self) -> int: ...

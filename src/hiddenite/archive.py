@@ -1,8 +1,9 @@
-"""Model files and checkpoints: a zip archive of a JSON header, word lists and arrays; never pickle.
+"""Model files and checkpoints: a JSON header, word lists and arrays in one container; never pickle.
 
 ``header.json`` says format, version and options; ``*.txt`` are words, one a line; ``*.npy`` are arrays; other
-files are as their kind has them. Any tool can read them. Loading checks format and version, types and sizes;
-what does not fit is a :class:`FormatError` that says what to do.
+members are as their kind has them. Loading compares all checksums, then checks format and version, types and
+sizes; what does not fit is a :class:`FormatError` that says what to do. Zip archives of the same members,
+which earlier versions wrote, can still be read.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenite.container import Members, is_container, write_members
 from hiddenite.corpus import atomic_output
 from hiddenite.errors import FormatError, HiddeniteError
 
-_OLDEST = (1980, 1, 1, 0, 0, 0)  # the same file for the same model, whenever it is written
 _Result = TypeVar("_Result")
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
@@ -35,43 +36,30 @@ def write_archive(
     compress: bool = True,
 ) -> None:
     """Write an archive, whole or not at all."""
-    method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
-    with atomic_output(path) as out, zipfile.ZipFile(_Forward(out), "w", method, compresslevel=6) as archive:
-        _add(archive, "header.json", json.dumps(header, ensure_ascii=False, indent=1).encode(), method)
-        for name, lines in words.items():
-            _add(archive, f"{name}.txt", "".join(line + "\n" for line in lines).encode(), method)
-        for name, array in arrays.items():
-            buffer = io.BytesIO()
-            np.lib.format.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
-            _add(archive, f"{name}.npy", buffer.getvalue(), method)
-        for name, content in (files or {}).items():
-            _add(archive, name, content, method)
+    with atomic_output(path) as out:
+        write_members(out, _members(header, words, arrays, files or {}), compress=compress)
 
 
-class _Forward(io.RawIOBase):
-    """Writes from front to back: the file may be a pipe or compressed."""
-
-    def __init__(self, out: IO[bytes]) -> None:
-        self._out = out
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self._out.write(data)
-        return len(data)
-
-
-def _add(archive: zipfile.ZipFile, name: str, content: bytes, method: int) -> None:
-    entry = zipfile.ZipInfo(name, _OLDEST)
-    entry.compress_type = method
-    archive.writestr(entry, content)
+def _members(
+    header: Mapping[str, object],
+    words: Mapping[str, Sequence[str]],
+    arrays: Mapping[str, NDArray[Any]],
+    files: Mapping[str, bytes],
+) -> Iterator[tuple[str, bytes]]:
+    yield "header.json", json.dumps(header, ensure_ascii=False, indent=1).encode()
+    for name, lines in words.items():
+        yield f"{name}.txt", "".join(line + "\n" for line in lines).encode()
+    for name, array in arrays.items():
+        buffer = io.BytesIO()
+        np.lib.format.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
+        yield f"{name}.npy", buffer.getvalue()
+    yield from files.items()
 
 
 class Archive:
     """An open archive of a known format and version."""
 
-    def __init__(self, archive: zipfile.ZipFile, format_name: str, version: int) -> None:
+    def __init__(self, archive: Members | zipfile.ZipFile, format_name: str, version: int) -> None:
         self._archive = archive
         names = archive.namelist()
         header = json.loads(archive.read("header.json")) if "header.json" in names else None
@@ -133,6 +121,8 @@ def read_archive(
     """Open an archive and read it; whatever is wrong with it is a FormatError that ends in ``hint``."""
     name = os.fspath(path)
     try:
+        if is_container(path):
+            return read(Archive(Members(path, format_name, hint), format_name, version))
         with zipfile.ZipFile(path) as archive:
             return read(Archive(archive, format_name, version))
     except FormatError:

@@ -26,6 +26,7 @@ from hiddenite.parquet import MAGIC as PARQUET_MAGIC
 from hiddenite.parquet import ParquetText
 
 CHUNK_BYTES = 1 << 20
+READ_BYTES = 1 << 18  # of a file at once; a job holds a few such pieces
 BLOCK_BYTES = 4 << 20  # a block of lines ends when it has so many
 MAX_LINE_BYTES = 16 << 20  # what is longer is no text; the C++ reader has the same limit
 _SPACE = re.compile(r"[ \t\r\v\f\n]+")
@@ -71,13 +72,13 @@ class ChunkReader:
         except OSError as error:
             raise FormatError(self.name, None, f"cannot be opened: {error.strerror or error}") from None
         if self._counted.head.startswith(PARQUET_MAGIC) and Path(path).is_file():
-            self._stream: IO[bytes] = io.BufferedReader(ParquetText(path), CHUNK_BYTES)
+            self._stream: IO[bytes] = io.BufferedReader(ParquetText(path), READ_BYTES)
         else:
             self._stream = _decompressed(self._counted)
 
     def __call__(self) -> bytes:
         try:
-            chunk = self._stream.read(CHUNK_BYTES)
+            chunk = self._stream.read(READ_BYTES)
         except EOFError:
             raise ValueError(
                 "the archive ends early, expected a complete file; fetch or pack it again"
@@ -102,7 +103,7 @@ class ChunkReader:
 
 def _open(path: str | os.PathLike[str]) -> BinaryIO:
     if os.fspath(path) != _STDIN:
-        return open(path, "rb", buffering=CHUNK_BYTES)
+        return open(path, "rb", buffering=READ_BYTES)
     if sys.stdin is None:  # a process may be started without one
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     return cast(BinaryIO, sys.stdin.buffer)
@@ -135,7 +136,7 @@ class _Counted(io.RawIOBase):
 
 
 def _decompressed(counted: _Counted) -> IO[bytes]:
-    stream = io.BufferedReader(counted, CHUNK_BYTES)
+    stream = io.BufferedReader(counted, READ_BYTES)
     if counted.head.startswith(b"\x1f\x8b"):
         return cast(IO[bytes], gzip.GzipFile(fileobj=stream))
     if counted.head.startswith(b"BZh"):
@@ -177,7 +178,7 @@ def _equal_blocks(blocks: Iterator[tuple[bytes, int]], size: int) -> Iterator[tu
     waiting: list[bytes] = []
     num_bytes, first_line = 0, 1
     for text, _ in blocks:
-        for line in _split_keeping_ends(text):
+        for line in _lines(text):
             waiting.append(line)
             num_bytes += len(line)
             if len(waiting) == size or num_bytes >= BLOCK_BYTES:
@@ -188,10 +189,13 @@ def _equal_blocks(blocks: Iterator[tuple[bytes, int]], size: int) -> Iterator[tu
         yield b"".join(waiting), first_line
 
 
-def _split_keeping_ends(block: bytes) -> list[bytes]:
-    """Split at line feeds only, as the core does."""
-    lines = [line + b"\n" for line in block.split(b"\n")]
-    return lines[:-1] if block.endswith(b"\n") else [*lines[:-1], lines[-1][:-1]]
+def _lines(block: bytes) -> Iterator[bytes]:
+    """Give lines with their ends, which are line feeds only, as in the core; one in memory at a time."""
+    begin = 0
+    while begin < len(block):
+        end = block.find(b"\n", begin) + 1 or len(block)
+        yield block[begin:end]
+        begin = end
 
 
 def file_bytes(paths: Iterable[str | os.PathLike[str]]) -> int | None:

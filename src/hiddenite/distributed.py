@@ -1,93 +1,246 @@
-"""Batches on a Ray cluster: the same blocks, answered by processes on any number of machines.
+"""Work on a Ray cluster: processes on any number of machines that answer what one machine would.
 
-Each processor of the cluster runs one process that loads the model once; compiled models are mapped, so the
-processes of one machine share one copy. Models are read by their path, which every machine must see. The
-driver sends blocks out, a few ahead of what is written, and takes the answers back in input order, so the
-output is the one of a single machine and the same journal lets it be gone on with. A process that is lost is
-started again and asked again; nothing is written twice, because only the driver writes.
+A pool has one process for each processor. Each makes its answering function once and then depends on nothing
+but what it is asked, so a process that is lost is started again and asked again. Two ways to ask:
+
+``in_order``  a stream of tasks of any length. A process has one task in work and one waiting; whichever is
+              free gets the next; answers come back in the order of the tasks, and no more than a few per
+              process are waited for, so the driver's memory does not grow with the stream.
+``step``      the same question, sent once to each machine, to all of a few tasks: a step of a training.
+
+Models are read by their path where a machine has that very file. To the other machines of the cluster the
+file is sent once, kept in the machine's temporary folder, and mapped or read from there by all its processes.
 """
 
 from __future__ import annotations
 
 import collections
-import itertools
+import hashlib
 import logging
+import os
+import signal
 import socket
-from collections.abc import Callable, Generator, Iterator
+import tempfile
+from collections.abc import Callable, Generator, Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
 from typing import Any, Generic, TypeVar
+
+import numpy as np
 
 from hiddenite.errors import ModelError
 
-BLOCKS_PER_TASK = 16  # one message to a process and back
-TASKS_AHEAD = 3  # per process
 LOCAL = "local"
-_Block = TypeVar("_Block")
+PACKAGE = "hiddenite"
+TASKS_PER_PROCESS = 2  # in work and waiting
+AHEAD = 8  # answers per process that may wait for an earlier one
+RETRIES = 5  # of a task whose process was lost; after that the task is to blame
+_Task = TypeVar("_Task")
 _Answer = TypeVar("_Answer")
+_copies: dict[str, str] = {}  # in a process of a cluster: path of the driver's file -> path here
 
 
-class _Worker(Generic[_Block, _Answer]):
-    """A process that answers."""
-
-    def __init__(self, make: Callable[[], Callable[[_Block], _Answer]]) -> None:
-        self._answer = make()
-
-    def answer(self, blocks: list[_Block]) -> list[_Answer]:
-        return [self._answer(block) for block in blocks]
+def here(path: str) -> str:
+    """Return where this machine has the file that the driver calls ``path``."""
+    return _copies.get(path, path)
 
 
-def cluster_answers(
-    address: str, make: Callable[[], Callable[[_Block], _Answer]]
-) -> Callable[[Iterator[_Block]], Generator[tuple[_Block, _Answer]]]:
-    """Return what gives blocks with their answers, in order, from the cluster at ``address``.
+class _Worker:
+    """A process that answers.
 
-    ``make`` and the blocks are sent to the processes; ``local`` starts a cluster of this machine.
+    What it needs comes with each question and is made at the first: an error then is that question's answer,
+    and a process that was started again needs nothing from the one before.
     """
-    ray = _connected(address)
 
-    def answers(blocks: Iterator[_Block]) -> Generator[tuple[_Block, _Answer]]:
-        endless = {"max_restarts": -1, "max_task_retries": -1}  # a lost process is replaced
-        worker_class = ray.remote(num_cpus=1, **endless)(_Worker)
-        count = max(1, int(ray.cluster_resources().get("CPU", 1)))
-        workers = itertools.cycle([worker_class.remote(make) for _ in range(count)])
-        waiting: collections.deque[tuple[list[_Block], Any]] = collections.deque()
-        try:
-            while task := list(itertools.islice(blocks, BLOCKS_PER_TASK)):
-                waiting.append((task, next(workers).answer.remote(task)))
-                if len(waiting) >= TASKS_AHEAD * count:
-                    yield from _received(ray, *waiting.popleft())
-            while waiting:
-                yield from _received(ray, *waiting.popleft())
-        finally:
-            ray.shutdown()
+    _answer: Callable[..., Any] | None = None
 
-    return answers
+    def answer(self, setup: list[Any], *task: Any) -> Any:
+        if self._answer is None:
+            import ray  # noqa: PLC0415  (an extra)
+
+            version, make, shared, files = ray.get(setup[0])
+            _check_version(version)
+            _copies.update({file.path: file.local_path(ray.get) for file in files})
+            self._answer = make(*shared)
+        return self._answer(*task)
 
 
-def _received(ray: Any, task: list[_Block], reference: Any) -> Iterator[tuple[_Block, _Answer]]:
+def _check_version(expected: str) -> None:
+    """Raise ModelError if this machine has another version than the driver: answers might differ."""
+    found = metadata.version(PACKAGE)
+    if found != expected:
+        place = socket.gethostname()
+        raise ModelError(f"{place} has {PACKAGE} {found}, expected {expected} as on the driver; install that")
+
+
+class _SentFile:
+    """A file of the driver; with ``put``, its content is there for machines that do not see it."""
+
+    def __init__(self, path: str, put: Callable[[Any], Any] | None) -> None:
+        self.path = path
+        self._state = _state_of(path)
+        self._content: list[Any] = []  # a reference, which is fetched only if it is needed
+        if put is not None and self._state is not None:
+            content = np.asarray(np.memmap(path, np.uint8, "r"))
+            self._digest = hashlib.sha256(content.data).hexdigest()[:32]
+            self._content = [put(content)]
+
+    def local_path(self, get: Callable[[Any], Any]) -> str:
+        """Return a path of this machine with that content; the first process writes it."""
+        if not self._content or _state_of(self.path) == self._state:
+            return self.path
+        name = f"hiddenite-{os.getuid()}-{self._digest}{Path(self.path).suffix}"
+        copy = Path(tempfile.gettempdir(), name)
+        if not copy.exists():
+            descriptor, temporary = tempfile.mkstemp(dir=copy.parent)
+            with os.fdopen(descriptor, "wb") as out:
+                out.write(get(self._content[0]))
+            os.replace(temporary, copy)
+        return str(copy)
+
+
+def _state_of(path: str) -> tuple[int, int] | None:
+    """Return what tells a file from another of the same name; None if there is none."""
     try:
-        answers = ray.get(reference)
-    except ray.exceptions.RayTaskError as error:
-        raise error.as_instanceof_cause() from None  # what went wrong over there, as it would here
-    return zip(task, answers, strict=True)
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns
 
 
-def _connected(address: str) -> Any:
+class Cluster:
+    """A connection to a cluster, or a cluster of this machine; ``with`` ends it."""
+
+    def __init__(self, address: str, processes: int = 0) -> None:
+        """Connect; pools have ``processes``, as many as the cluster has processors free if 0."""
+        self._ray = connect(address, processes)
+        free = int(self._ray.available_resources().get("CPU", 1))
+        self._count = max(1, min(free, processes) if processes else free)
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ray.shutdown()
+
+    def __len__(self) -> int:
+        """Return the number of processes that a pool has."""
+        return self._count
+
+    def pool(
+        self,
+        make: Callable[..., Callable[..., _Answer]],
+        *,
+        shared: Sequence[Any] = (),
+        files: Sequence[str] = (),
+    ) -> Pool[Any, _Answer]:
+        """Start processes; each calls ``make(*shared)`` for the function that answers.
+
+        ``shared`` is sent once to each machine; ``files`` are paths that ``make`` opens through :func:`here`.
+        """
+        return Pool(self._ray, make, self._count, shared, files)
+
+
+class Pool(Generic[_Task, _Answer]):
+    """The processes of a cluster that answer one kind of task; ``with`` ends them."""
+
+    def __init__(
+        self,
+        ray: Any,
+        make: Callable[..., Callable[..., _Answer]],
+        count: int,
+        shared: Sequence[Any],
+        files: Sequence[str],
+    ) -> None:
+        """Start them; see :meth:`Cluster.pool`."""
+        self._ray = ray
+        alone = sum(node["Alive"] for node in ray.nodes()) == 1
+        sent = [_SentFile(path, None if alone else ray.put) for path in files]
+        restarts = {"max_restarts": -1, "max_task_retries": RETRIES}
+        worker_class = ray.remote(num_cpus=1, **restarts)(_Worker)
+        setup = (metadata.version(PACKAGE), make, tuple(shared), sent)
+        self._setup = [ray.put(setup)]  # in a list: sent as a reference
+        self._workers = [worker_class.remote() for _ in range(count)]
+
+    def __enter__(self) -> Pool[_Task, _Answer]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self._workers:
+            self._ray.kill(worker)
+
+    def __len__(self) -> int:
+        """Return the number of processes."""
+        return len(self._workers)
+
+    def in_order(self, tasks: Iterator[_Task]) -> Generator[tuple[_Task, _Answer]]:
+        """Give the tasks with their answers, in order."""
+        waiting: collections.deque[tuple[_Task, Any]] = collections.deque()
+        busy: dict[Any, int] = {}  # reference of an answer -> the worker that makes it
+        load = [0] * len(self)
+        more = True
+        while waiting or more:
+            while more and len(waiting) < AHEAD * len(self) and min(load) < TASKS_PER_PROCESS:
+                task = next(tasks, None)
+                if task is None:
+                    more = False
+                    break
+                worker = load.index(min(load))
+                reference = self._workers[worker].answer.remote(self._setup, task)
+                waiting.append((task, reference))
+                busy[reference] = worker
+                load[worker] += 1
+            if busy:
+                for reference in self._ray.wait(list(busy), num_returns=1, fetch_local=False)[0]:
+                    load[busy.pop(reference)] -= 1
+            while waiting and waiting[0][1] not in busy:
+                task, reference = waiting.popleft()
+                yield task, self._get(reference)
+
+    def step(self, question: object, tasks: Sequence[_Task]) -> list[_Answer]:
+        """Return the answers of all tasks to one question."""
+        sent = self._ray.put(question)
+        references = []
+        for number, task in enumerate(tasks):
+            references.append(self._workers[number % len(self)].answer.remote(self._setup, sent, task))
+        return [self._get(reference) for reference in references]
+
+    def _get(self, reference: Any) -> Any:
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(reference)
+        except errors.RayTaskError as error:
+            raise error.cause from None  # what went wrong over there, as it would here
+        except errors.RayActorError as error:
+            raise ModelError(
+                f"a process of the cluster was lost {RETRIES + 1} times at one task: {_first_line(error)}"
+            ) from None
+
+
+def connect(address: str, processors: int = 0) -> Any:
+    """Return Ray, connected; ``local`` starts a cluster of this machine with so many processors (0: all)."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # silences a warning
     try:
         import ray  # noqa: PLC0415  (an extra)
     except ImportError:
         raise ModelError("--ray needs the extra ray: pip install 'hiddenite[ray]'") from None
+    options: dict[str, Any] = {}
+    if address == LOCAL:
+        options = {"include_dashboard": False} | ({"num_cpus": processors} if processors else {})
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         _knock(address)
-        ray.init(
-            address=address,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-            include_dashboard=False if address == LOCAL else None,
-        )
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **options)
     except (OSError, RuntimeError, ValueError) as error:
-        first_line = str(error).strip().split("\n")[0]
-        raise ModelError(f"the Ray cluster {address} cannot be reached: {first_line}") from None
+        raise ModelError(f"the Ray cluster {address} cannot be reached: {_first_line(error)}") from None
+    for number, handler in handlers.items():  # Ray sets its own, which ends without a word
+        signal.signal(number, handler)
     return ray
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n")[0]
 
 
 def _knock(address: str) -> None:
@@ -95,3 +248,20 @@ def _knock(address: str) -> None:
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if colon and port.isdecimal():
         socket.create_connection((host, int(port)), timeout=5).close()
+
+
+def with_address(arguments: Sequence[str]) -> list[str]:
+    """Return a command line in which ``--ray`` without an address has the local one.
+
+    An address is ``local``, ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``; what else follows is an argument.
+    """
+    completed = []
+    for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
+        bare = argument == "--ray" and not _is_address(following)
+        completed.append(f"--ray={LOCAL}" if bare else argument)
+    return completed
+
+
+def _is_address(text: str) -> bool:
+    host, colon, port = text.removeprefix("ray://").rpartition(":")
+    return text in (LOCAL, "auto") or bool(colon and host and port.isdecimal() and "/" not in host)

@@ -286,9 +286,15 @@ def sample(
     return _ask(lm, candidates, query, Samples)
 
 
-def marginals(lm: NgramModel, candidates: Candidates, *, end: bool = True) -> Marginals:
-    """Return each candidate's posterior probability at its position, and ln of the total weight."""
-    return _ask(lm, candidates, Query(TaskKind.MARGINALS, end=end), Marginals)
+def marginals(
+    lm: NgramModel, candidates: Candidates, *, budget: Budget | float | None = None, end: bool = True
+) -> Marginals:
+    """Return each candidate's posterior probability at its position, and ln of the total weight.
+
+    Sums that are not complete bound nothing: where the ``budget`` ends before, that is a ModelError.
+    """
+    query = Query(TaskKind.MARGINALS, budget=Budget.of(budget), end=end)
+    return _ask(lm, candidates, query, Marginals)
 
 
 class Search(Iterator[Step]):

@@ -127,6 +127,18 @@ def read_identity(path: str) -> dict[str, object]:
     return identity if isinstance(identity, dict) else {}
 
 
+def check_identity(name: str, before: Mapping[str, object], now: Mapping[str, object]) -> None:
+    """Raise FormatError if a job is another than the one that began to write ``name``."""
+    for key in now.keys() | before.keys():
+        if now.get(key) != before.get(key):
+            raise FormatError(
+                name,
+                None,
+                f"was begun with {key} {before.get(key)!r}, found {now.get(key)!r}; "
+                "give the same options, or leave out --resume to begin anew",
+            )
+
+
 def _partial_of(target: Path) -> Path:
     return target.with_name(f"{target.name}.partial")
 
@@ -174,7 +186,7 @@ class _Partial:
             self.done = dataclasses.replace(_latest(self._notes()), finished=True)
             self._file = self._journal = -1
             return
-        self._file = _open_locked(self._path)
+        self._file = open_locked(self._path)
         try:
             self._begin(identity, resume)
         except BaseException:
@@ -185,7 +197,7 @@ class _Partial:
         size = os.fstat(self._file).st_size
         notes = [(n, p) for n, p in self._notes() if p.written <= size] if resume else []
         if notes:
-            self._check_identity(identity)
+            check_identity(str(self._path), read_identity(str(self._target)), identity)
             self._sequence, self.done = max(notes, key=lambda note: note[0])
             self._journal = os.open(self._journal_path, os.O_RDWR)
         else:
@@ -211,17 +223,6 @@ class _Partial:
             return _read_notes(self._journal_path.read_bytes())
         except FileNotFoundError:
             return []
-
-    def _check_identity(self, identity: dict[str, object]) -> None:
-        before = read_identity(str(self._target))
-        for key in identity.keys() | before.keys():
-            if identity.get(key) != before.get(key):
-                raise FormatError(
-                    str(self._path),
-                    None,
-                    f"was begun with {key} {before.get(key)!r}, found {identity.get(key)!r}; "
-                    "give the same options, or leave out --resume to begin anew",
-                )
 
     @property
     def kept(self) -> str | None:
@@ -307,7 +308,7 @@ def _latest(notes: list[tuple[int, Progress]]) -> Progress:
     return max(notes, key=lambda note: note[0])[1]
 
 
-def _open_locked(path: Path) -> int:
+def open_locked(path: Path) -> int:
     """Open a file that no other process is writing."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)

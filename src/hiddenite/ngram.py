@@ -110,7 +110,7 @@ class NgramModel:
         """
         trainer = TrainingOptions(order=order, **options).trainer()  # type: ignore[arg-type]
         trainer.add(chunk_source(sentence_chunks(sentences)), "<sentences>")
-        return cls._finish(trainer)
+        return cls.from_trainer(trainer)
 
     @classmethod
     def train_files(
@@ -134,11 +134,12 @@ class NgramModel:
             with ChunkReader(path, report) as reader:
                 trainer.add(reader, reader.name)
                 done += reader.bytes_read
-        return cls._finish(trainer)
+        return cls.from_trainer(trainer)
 
     @classmethod
-    def _finish(cls, trainer: KneserNeyTrainer) -> NgramModel:
-        table, rows, _, _ = trainer.finish()
+    def from_trainer(cls, trainer: KneserNeyTrainer, runs: Sequence[str] | None = None) -> NgramModel:
+        """Estimate from what a trainer was given; ``runs`` are files of shards counted elsewhere."""
+        table, rows, _, _ = trainer.finish(None if runs is None else list(runs))
         discounts = [Discount(n, *row) for n, row in enumerate(rows, 1)]
         fallen_back = [str(d.order) for d in discounts if not d.closed_form]
         if fallen_back:

@@ -80,6 +80,9 @@ def test_a_long_sentence_reports_its_gap(texts: Path) -> None:
     done = succeed(texts, "align", "run", "--model", "m.model", "--json", "--budget", "0.1", stdin=record)
     certificate = json.loads(done.stdout)["certificate"]
     assert certificate["gap"] >= 0
+    states: list[str | Path] = ["align", "run", "--model", "m.model", "--json", "--max-states", "50"]
+    certificate = json.loads(succeed(texts, *states, "--budget", "1000", stdin=record).stdout)["certificate"]
+    assert certificate["gap"] >= 0
     thousand = b"the dog " * 500 + b"||| " + b"le chien " * 500 + b"\n"
     done = succeed(texts, "align", "run", "--model", "m.model", "--method", "viterbi", stdin=thousand)
     assert len(done.stdout.split()) > 500

@@ -196,3 +196,35 @@ def test_compiled_models_on_the_command_line(tmp_path: Path) -> None:
     assert done.status == 1
     assert done.stderr.startswith("hiddenite: error: lm.hlm: the checksum of ")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_folder_holds_the_output_in_parts(tmp_path: Path, lm: Path) -> None:
+    keys = write_keys(tmp_path / "keys.txt", 70_000)
+    succeed(tmp_path, *job(lm, keys, "whole.json"))
+    succeed(tmp_path, *job(lm, keys, "parts/"))
+    assert names(tmp_path / "parts") == ["manifest.jsonl", "part-00000", "part-00001"]
+    parts = [tmp_path / "parts" / f"part-0000{n}" for n in range(2)]
+    whole = (tmp_path / "whole.json").read_bytes()
+    assert b"".join(part.read_bytes() for part in parts) == whole
+    again = run(tmp_path, *job(lm, keys, "parts"))
+    assert again.status == 1
+    assert "holds an earlier output; go on with --resume" in again.stderr
+    before = parts[0].stat().st_mtime_ns
+    parts[1].unlink()
+    succeed(tmp_path, *job(lm, keys, "parts"), "--resume")
+    assert b"".join(part.read_bytes() for part in parts) == whole
+    assert parts[0].stat().st_mtime_ns == before
+    keys.write_text("2\n" + keys.read_text())
+    other = run(tmp_path, *job(lm, keys, "parts"), "--resume")
+    assert other.status == 1
+    assert "the records of part 0 differ" in other.stderr
+
+
+def test_an_error_that_ends_a_job_in_parts(tmp_path: Path, lm: Path) -> None:
+    keys = tmp_path / "keys.txt"
+    keys.write_text("843 364\nnonsense!\n")
+    done = run(tmp_path, *job(lm, keys, "parts/"), "--on-error", "stop")
+    assert done.status == 1
+    assert done.stderr.startswith(f"hiddenite: error: {keys}:2: ")
+    assert done.stderr.count("\n") == 1
+    assert names(tmp_path) == ["keys.txt"]

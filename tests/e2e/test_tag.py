@@ -151,10 +151,7 @@ def test_bad_models(tmp_path: Path, place: Path, command: str) -> None:
     (tmp_path / "text").write_text("a\tX\n", encoding="utf-8")
     for model, error in (
         ("none", "none: cannot be opened: No such file or directory"),
-        (
-            "cut",
-            "cut: is no hiddenite tagger or is cut off; expected a file that `hiddenite tag train` wrote",
-        ),
+        ("cut", "cut: found 300 bytes, expected the "),
         ("text", "text: is no hiddenite tagger or is cut off"),
         (".", ".: is a directory, expected a file"),
     ):

@@ -15,6 +15,7 @@ import pytest
 from hiddenite import FormatError, ModelError
 from hiddenite.corpus import (
     CHUNK_BYTES,
+    READ_BYTES,
     ChunkReader,
     atomic_output,
     chunk_source,
@@ -41,7 +42,7 @@ def read_all(path: Path) -> bytes:
 
 
 @pytest.mark.parametrize("suffix", DECOMPRESSORS)
-@pytest.mark.parametrize("size", [0, 1, 5, 6, 7, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1])
+@pytest.mark.parametrize("size", [0, 1, 5, 6, 7, READ_BYTES - 1, READ_BYTES, READ_BYTES + 1])
 def test_what_is_written_is_read(tmp_path: Path, suffix: str, size: int) -> None:
     data = b"a" * size
     path = tmp_path / f"data{suffix}"

@@ -92,6 +92,18 @@ def test_bad_requests(lm: NgramModel, keypad: Keypad) -> None:
         Rejection(target_rate=0.0)
 
 
+def test_budget_of_marginals(lm: NgramModel, keypad: Keypad) -> None:
+    """An incomplete sum is no answer; a complete one is the same with and without a budget."""
+    candidates = keypad("843 364 22757 0 843 364 22757 0")
+    whole = marginals(lm, candidates)
+    assert marginals(lm, candidates, budget=Budget(seconds=1e6, states=10**9)) == whole
+    for limits in (Budget(states=2), Budget(seconds=0.0)):
+        with pytest.raises(ModelError, match=r"the budget ended at position \d of 8 with \d+ states"):
+            marginals(lm, candidates, budget=limits)
+        with pytest.raises(ModelError, match="the budget ended"):
+            decode(lm, candidates, objective="mbr", budget=limits)
+
+
 def test_budget_returns_the_gap_or_raises(lm: NgramModel, keypad: Keypad) -> None:
     candidates = keypad("843 364 22757 0 843 364 22757 0")
     true = decode(lm, candidates).log_weight

@@ -68,6 +68,7 @@ class Question:
     budget: float | None = None  # seconds per sentence pair and direction
     seed: int = 0  # of the samples
     paper: PaperSteps = PaperSteps()
+    max_states: int | None = None  # partial alignments that the exact search may look at
 
     def __post_init__(self) -> None:
         _look_up("method", self.method, METHODS)
@@ -75,6 +76,8 @@ class Question:
         symmetrization.method_of_name(self.symmetrize)
         if self.marginals is not None:
             _look_up("marginals", self.marginals, dict.fromkeys(MARGINALS))
+        if self.max_states is not None and self.max_states < 1:
+            raise ModelError(f"the number of states is {self.max_states}, expected 1 or more")
         if self.k < 1 or self.samples < 1:
             raise ModelError(f"k is {self.k} and samples {self.samples}, expected 1 or more")
         if self.k > 1 and (self.direction == "both" or self.method != "exact"):
@@ -100,6 +103,8 @@ class Question:
         task.chain_probabilities = marginals == "hmm"
         task.seed = self.seed & (2**64 - 1)
         task.seconds = math.inf if self.budget is None else self.budget
+        if self.max_states is not None:
+            task.labels = self.max_states
         return task
 
 

@@ -22,10 +22,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import AlignmentEm, AlignmentModel, AlignmentTables, AlignmentTrainer, GibbsDirection
+from hiddenite._core import AlignmentModel, AlignmentTables, AlignmentTrainer, GibbsDirection
 from hiddenite.align.bitext import Bitext
 from hiddenite.align.options import AlignerOptions
+from hiddenite.align.shards import (
+    EmStep,
+    cut,
+    em_step,
+    gibbs_member,
+    make_em,
+    make_trainer,
+    set_counts,
+    sweep_step,
+)
 from hiddenite.archive import Archive, read_archive, write_archive
+from hiddenite.crew import Crew, LocalCrew
 from hiddenite.errors import FormatError, ModelError
 
 CHECKPOINT = "hiddenite alignment checkpoint"
@@ -56,10 +67,13 @@ class Training:
         threads: int = 0,
         checkpoint: str | os.PathLike[str] | None = None,
         earlier: AlignmentModel | None = None,
+        shards: int = 1,
+        crew: Crew | None = None,
     ) -> None:
         """Read the text; go on from ``checkpoint`` if that file exists, and keep it up to date.
 
         The counts of an ``earlier`` model are added to those of the text, and stay in the model that results.
+        ``shards`` of the text sweep at the same time, done by ``crew``: :mod:`hiddenite.align.shards`.
         """
         if not 0 <= seed <= MAX_SEED:
             raise ModelError(f"the seed is {seed}, expected 0 to 2^64 - 1")
@@ -71,18 +85,11 @@ class Training:
         self._earlier = earlier
         if earlier is not None:
             self._check_earlier(earlier)
-        assert self.options.chains is not None
-        self._trainer = AlignmentTrainer(
-            bitext.source,
-            bitext.target,
-            bitext.source_name,
-            bitext.target_name,
-            self.options.core(),
-            self.options.string_prior,
-            seed,
-            self.options.chains,
-            earlier,
-        )
+        self._trainer = make_trainer(bitext, self.options, seed, earlier)
+        self._shards = cut(len(self), shards)
+        self._crew = crew
+        if crew is None and len(self._shards) > 1:
+            self._crew = LocalCrew(gibbs_member(bitext, self.options, seed, earlier))
         if checkpoint is not None and Path(checkpoint).exists():
             self._restore(checkpoint)
 
@@ -121,7 +128,10 @@ class Training:
     def __iter__(self) -> Iterator[Sweep]:
         stages = [name for name, count in self._stages() for _ in range(count)]
         while self.num_sweeps_done < len(stages):
-            fit = self._trainer.sweep(self._threads)
+            if self._crew is None:
+                fit = self._trainer.sweep(self._threads)
+            else:
+                fit = sweep_step(self._crew, self._trainer, self._shards)
             if self._checkpoint is not None:
                 self._save(self._checkpoint)
             done = self.num_sweeps_done
@@ -164,6 +174,7 @@ class Training:
             "options": dataclasses.asdict(self.options),
             "seed": self.seed,
             "earlier": _digest(self._earlier),
+            "shards": len(self._shards),
         }
 
     def _save(self, path: str | os.PathLike[str]) -> None:
@@ -184,7 +195,7 @@ class Training:
 
     def _read(self, archive: Archive, path: str | os.PathLike[str]) -> None:
         for name, value in self._identity().items():
-            if archive.header.get(name) != value:
+            if archive.header.get(name, 1 if name == "shards" else None) != value:
                 what = f"{name} text" if name in ("source", "target") else name
                 raise FormatError(
                     os.fspath(path), None, f"is a checkpoint of a training with another {what}; {_HINT}"
@@ -225,20 +236,28 @@ class HmmTraining:
         model1: int = 5,
         hmm: int = 5,
         threads: int = 0,
+        shards: int = 1,
+        crew: Crew | None = None,
     ) -> None:
-        """Read the text; ``model1`` and ``hmm`` are numbers of iterations."""
+        """Read the text; ``model1`` and ``hmm`` are numbers of iterations.
+
+        A ``crew`` shares the sentences out; the result is the same.
+        """
         if model1 < 0 or hmm < 1:
             raise ModelError(f"found {model1} and {hmm} iterations, expected 0 or more and 1 or more")
-        given = options or AlignerOptions()
-        self.options = dataclasses.replace(given, stem_weight=0.0, string_prior=False).for_corpus(
-            bitext.num_lines
-        )
+        self.options = self.options_for(bitext, options or AlignerOptions())
         self._stages = ["model1"] * model1 + ["hmm"] * hmm
         self._done = 0
         self._threads = threads
-        self._em = AlignmentEm(
-            bitext.source, bitext.target, bitext.source_name, bitext.target_name, self.options.core()
-        )
+        self._em = make_em(bitext, self.options)
+        self._shards = cut(self._em.num_sentences, shards)
+        self._crew = crew
+
+    @staticmethod
+    def options_for(bitext: Bitext, options: AlignerOptions) -> AlignerOptions:
+        """Return the options as this training uses them: a lexicon of words alone."""
+        plain = dataclasses.replace(options, stem_weight=0.0, string_prior=False)
+        return plain.for_corpus(bitext.num_lines)
 
     @property
     def num_sweeps(self) -> int:
@@ -248,9 +267,18 @@ class HmmTraining:
     def __iter__(self) -> Iterator[Sweep]:
         while self._done < len(self._stages):
             stage = self._stages[self._done]
-            fit = self._em.iterate(stage == "hmm", self._threads)
+            fit = self._iterate(stage == "hmm")
             self._done += 1
             yield Sweep(self._done, len(self._stages), stage, fit)
+
+    def _iterate(self, hmm: bool) -> float:
+        if self._crew is None:
+            return self._em.iterate(hmm, self._threads)
+        before = (self._em.counts(0), self._em.counts(1)) if self._done else None
+        step = EmStep(self._done, hmm, before, self._done > 0 and self._stages[self._done - 1] == "hmm")
+        fit, counts = em_step(self._crew, step, self._shards)
+        set_counts(self._em, counts)
+        return fit
 
     def tables(self) -> AlignmentTables:
         """Return what a model keeps, once all iterations are done."""

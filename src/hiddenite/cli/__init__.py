@@ -14,6 +14,7 @@ import typer
 
 from hiddenite import __version__
 from hiddenite.cli import align, demo, encode, hmmlm, induce, infer, lm, serve, tag
+from hiddenite.distributed import with_address
 from hiddenite.errors import HiddeniteError, HiddeniteWarning
 
 app = typer.Typer(
@@ -87,7 +88,7 @@ def main() -> None:
     warnings.simplefilter("always", HiddeniteWarning)
     _watch_signals()
     try:
-        app()
+        app(args=with_address(sys.argv[1:]))
     except HiddeniteError as error:
         print(f"hiddenite: error: {error}{_note(error)}", file=sys.stderr)
         sys.exit(1)

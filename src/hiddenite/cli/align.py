@@ -26,6 +26,7 @@ from hiddenite.align.evaluation import score as score_links
 from hiddenite.align.fertilities import ESTIMATORS
 from hiddenite.align.links import check_gold, check_range, format_links, read_gold, read_links
 from hiddenite.align.options import AlignerOptions
+from hiddenite.align.shards import em_member, gibbs_member
 from hiddenite.align.symmetrize import DEFAULT, METHODS
 from hiddenite.align.symmetrize import symmetrize as symmetrize_links
 from hiddenite.align.training import MAX_SEED, HmmTraining, Training
@@ -38,12 +39,15 @@ from hiddenite.cli.batch import (
     Resume,
     accounted,
     choose_seed,
+    condensed,
     file_state,
     finish,
     run_batch,
+    told,
 )
 from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
 from hiddenite.corpus import atomic_output, file_bytes, tokenize
+from hiddenite.distributed import Cluster, here
 from hiddenite.errors import FormatError, HiddeniteError
 from hiddenite.journal import Progress
 from hiddenite.results import Failure
@@ -205,6 +209,10 @@ def train(
         str,
         typer.Option("--estimator", help="gibbs, or em: the plain HMM, 5 iterations each (--sweeps A,B,0)."),
     ] = "gibbs",
+    shards: Annotated[
+        int, typer.Option("--shards", min=1, help="gibbs: parts of the text that sweep at the same time.")
+    ] = 1,
+    ray: Ray = None,
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
@@ -212,7 +220,8 @@ def train(
 
     Line n of SRC translates line n of TGT; words are separated by white space. The same seed gives the same
     file for any number of threads, also after an interruption if there is a --checkpoint. Chains run in
-    parallel.
+    parallel. On a cluster (--ray) chains and shards do; em gives the same model there, gibbs the same for
+    the same seed and --shards.
     """
     hush(quiet)
     options = _options(sweeps, chains, string_prior, settings, fertilities)
@@ -220,24 +229,75 @@ def train(
     bitext = Bitext.read(source, target)
     if bitext.num_lines == 0:
         raise FormatError(bitext.source_name, None, "holds no line, expected sentences of a parallel text")
-    if estimator == "em":
-        if checkpoint is not None or earlier is not None:
-            raise typer.BadParameter("em takes minutes and begins anew; leave out --checkpoint and --from")
-        model1, hmm = (5 if n is None else n for n in (options.model1_sweeps, options.hmm_sweeps))
-        training = HmmTraining(bitext, options, model1=model1, hmm=hmm, threads=threads)
-    elif estimator == "gibbs":
-        training = Training(
-            bitext,
-            options,
-            seed=choose_seed(seed, quiet),
-            threads=threads,
-            checkpoint=checkpoint,
-            earlier=None if earlier is None else Aligner.load(earlier).model,
-        )
-    else:
+    if estimator not in ("gibbs", "em"):
         raise typer.BadParameter(f"found '{estimator}', expected gibbs or em", param_hint="--estimator")
-    _train(training, quiet)
+    with contextlib.ExitStack() as stack:
+        cluster = None if ray is None else stack.enter_context(Cluster(ray, threads))
+        if estimator == "em":
+            if checkpoint is not None or earlier is not None or shards > 1:
+                raise typer.BadParameter(
+                    "em takes minutes and begins anew; leave out --checkpoint, --from and --shards"
+                )
+            training = _em_training(bitext, options, threads, cluster)
+        else:
+            training = _gibbs_training(
+                bitext,
+                options,
+                seed=choose_seed(seed, quiet),
+                threads=threads,
+                checkpoint=checkpoint,
+                earlier=earlier,
+                shards=shards,
+                cluster=cluster,
+            )
+        _train(training, quiet)
     Aligner.from_training(training).save(output)
+
+
+def _em_training(
+    bitext: Bitext, options: AlignerOptions, threads: int, cluster: Cluster | None
+) -> HmmTraining:
+    model1, hmm = (5 if n is None else n for n in (options.model1_sweeps, options.hmm_sweeps))
+    if cluster is None:
+        return HmmTraining(bitext, options, model1=model1, hmm=hmm, threads=threads)
+    chosen = HmmTraining.options_for(bitext, options)
+    crew = cluster.pool(em_member, shared=(bitext, chosen))
+    return HmmTraining(bitext, options, model1=model1, hmm=hmm, shards=len(cluster), crew=crew)
+
+
+def _gibbs_training(
+    bitext: Bitext,
+    options: AlignerOptions,
+    *,
+    seed: int,
+    threads: int,
+    checkpoint: str | None,
+    earlier: str | None,
+    shards: int,
+    cluster: Cluster | None,
+) -> Training:
+    crew = None
+    if cluster is not None:
+        shared = (bitext, options.for_corpus(bitext.num_lines), seed, earlier)
+        crew = cluster.pool(_gibbs_member, shared=shared, files=() if earlier is None else (earlier,))
+    return Training(
+        bitext,
+        options,
+        seed=seed,
+        threads=threads,
+        checkpoint=checkpoint,
+        earlier=None if earlier is None else Aligner.load(earlier).model,
+        shards=shards,
+        crew=crew,
+    )
+
+
+def _gibbs_member(
+    bitext: Bitext, options: AlignerOptions, seed: int, earlier: str | None
+) -> Callable[..., object]:
+    """Return what sweeps in a process of a cluster; it reads the earlier model there."""
+    model = None if earlier is None else Aligner.load(here(earlier)).model
+    return gibbs_member(bitext, options, seed, model)
 
 
 @app.command("run", epilog="Example: hiddenite align run --model en-fr.model en.txt fr.txt --json")
@@ -279,6 +339,9 @@ def run(
         ),
     ] = True,
     budget: BudgetOption = BUDGET,
+    max_states: Annotated[
+        int | None, typer.Option("--max-states", min=1, help="The same in partial alignments.")
+    ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Exit 3 if an answer is not certified.")] = False,
     seed: Seed = None,
     output: Output = "-",
@@ -301,14 +364,25 @@ def run(
 
     def make() -> Question:
         question = Question(
-            method, direction, symmetrize, k, marginals, samples, threshold, budget, chosen, paper
+            method, direction, symmetrize, k, marginals, samples, threshold, budget, chosen, paper, max_states
         )
         question.task()
         return question
 
     question = _usage(make)
     options = {"model": file_state(model), "seed": chosen, "json": json, "question": question}
-    job = Job("align run", options, output, resume, on_error, exact, uncertified_because="", ray=ray)
+    job = Job(
+        "align run",
+        options,
+        output,
+        resume,
+        on_error,
+        exact,
+        uncertified_because="",
+        ray=ray,
+        processes=threads,
+        files=(model,),
+    )
     answerer = functools.partial(_answerer, model, question, json, threads if ray is None else 1)
     with byte_progress("aligning", file_bytes([source]), quiet) as report:
         blocks = _blocks(bitext_blocks(source, target, BATCH, report))
@@ -319,7 +393,7 @@ def _answerer(
     model: str, question: Question, as_json: bool, threads: int
 ) -> Callable[[Block[Lines]], list[Outcome]]:
     """Load the aligner; return what answers a block of sentence pairs."""
-    aligner = Aligner.load(model)
+    aligner = Aligner.load(here(model))
 
     def answer(block: Block[Lines]) -> list[Outcome]:
         return [_outcome(one, as_json) for one in aligner.ask_block(block.item, question, threads=threads)]
@@ -381,8 +455,10 @@ def corpus(
     with atomic_output(output) as out:
         for number, result in enumerate(align_corpus(training, decoding, threads=threads)):
             block = Block(result, number, 1, b"")
-            line, progress = accounted(block, [_outcome(result, json)], job, bitext.source_name, progress)
-            out.write(line)
+            answer = condensed([_outcome(result, json)], job)
+            told(answer, bitext.source_name)
+            progress = accounted(block, answer, progress)
+            out.write(answer.text)
     finish(job, progress)
 
 

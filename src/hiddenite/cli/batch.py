@@ -2,8 +2,9 @@
 
 A command reads its input as blocks of equally many records and says how a block is answered. Here the
 blocks are answered two at a time, so that while the core works on one, the texts of the other are made; at
-most three are in memory, whatever the size of the input. Answers are written in input order through
-:func:`hiddenite.journal.resumable_output`.
+most three are in memory, whatever the size of the input. On a cluster its processes answer them, some
+blocks a message. Answers are written in input order through :func:`hiddenite.journal.resumable_output`, or
+in parts (:mod:`hiddenite.parts`): to a folder, and from a cluster, whose parts are joined at the end.
 
 A record without an answer is written as its own kind of empty record (``--on-error record``), left out
 (``skip``), or ends the job (``stop``).
@@ -13,6 +14,8 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import dataclasses
+import functools
 import itertools
 import os
 import secrets
@@ -21,21 +24,24 @@ import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Generic, Literal, NamedTuple, TypeVar, cast
 
 import typer
 
 from hiddenite import __version__
 from hiddenite.cli.common import NOT_CERTIFIED, json_line
-from hiddenite.corpus import ChunkReader, line_blocks
-from hiddenite.distributed import cluster_answers
+from hiddenite.corpus import ChunkReader, line_blocks, writing_errors
+from hiddenite.distributed import Cluster, Pool
 from hiddenite.errors import FormatError
-from hiddenite.journal import Progress, read_identity, resumable_output
+from hiddenite.journal import Output, Progress, read_identity, resumable_output
 from hiddenite.parquet import SUFFIX as PARQUET
+from hiddenite.parts import PART_RECORDS, Part, PartedOutput, is_folder, parts_of, read_manifest
 
 Policy = Literal["stop", "skip", "record"]
 POLICIES = ("stop", "skip", "record")
 IN_FLIGHT = 2  # blocks that are answered while one is written
+TASK_RECORDS = 256, 4096  # in one message to a process of a cluster: at first, and at most
 _Item = TypeVar("_Item")
 
 Resume = Annotated[
@@ -53,7 +59,9 @@ OnError = Annotated[
 
 Ray = Annotated[
     str | None,
-    typer.Option("--ray", metavar="ADDRESS", help="Work on this Ray cluster; local starts one here."),
+    typer.Option(
+        "--ray", metavar="[ADDRESS]", help="Work on this Ray cluster; without an address, start one here."
+    ),
 ]
 
 
@@ -74,9 +82,19 @@ class Block(Generic[_Item]):
     first: int  # records before it
     size: int
     source: bytes  # what it was read from, for its checksum
+    part: int = 0  # of an output in parts
 
 
-Answers = Callable[[Iterator[Block[_Item]]], Generator[tuple[Block[_Item], Sequence[Outcome]]]]
+class Answer(NamedTuple):
+    """What became of a block."""
+
+    text: bytes  # as it is written
+    errors: tuple[tuple[object, str], ...]  # line and message of the records that failed
+    uncertified: int
+    stopped: tuple[object, str] | None = None  # line and message of the record that ends the job
+
+
+Answers = Callable[[Iterator[Block[_Item]]], Generator[tuple[Block[_Item], Answer]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +108,9 @@ class Job:
     on_error: str = "record"
     exact: bool = False  # exit 3 if an answer is not certified,
     uncertified_because: str = " within the budget"
-    ray: str | None = None  # the address of a cluster, or "local"
+    ray: str | None = None  # the address of a cluster, or "local",
+    processes: int = 0  # of it; 0: all that are free
+    files: Sequence[str] = ()  # that answering needs
 
     def __post_init__(self) -> None:
         if self.on_error not in POLICIES:
@@ -101,6 +121,19 @@ class Job:
             raise typer.BadParameter(
                 "standard output cannot be gone on with; give --output", param_hint="--resume"
             )
+
+    def is_in_parts(self) -> bool:
+        """Tell whether the answers are written in parts: to a folder, or from a cluster to a file.
+
+        What an earlier job has begun is gone on with in its own way.
+        """
+        if is_folder(self.output):
+            return True
+        if self.output == "-" or (Path(self.output).exists() and not Path(self.output).is_file()):
+            return False
+        if self.resume and read_manifest(parts_of(self.output))[0]:
+            return True
+        return self.ray is not None and not (self.resume and read_identity(self.output))
 
     def identity(self) -> dict[str, object]:
         """Return what a job must share with the one that it goes on with."""
@@ -127,7 +160,7 @@ def choose_seed(seed: int | None, quiet: bool, job_output: str = "-", resume: bo
     """Return the seed: the user's, that of the job to go on with, or a new one; it is shown on stderr."""
     chosen = secrets.randbits(32) if seed is None else seed
     if seed is None and resume:
-        earlier = read_identity(job_output).get("seed")
+        earlier = (read_identity(job_output) or read_manifest(parts_of(job_output))[0]).get("seed")
         chosen = int(str(earlier)) if earlier is not None else chosen
     if not quiet:
         print(f"hiddenite: seed {chosen}", file=sys.stderr)
@@ -146,26 +179,111 @@ def run_batch(
     from two threads at once; it is made once here, or once in each process of a cluster. ``name`` is that of
     the input, for errors.
     """
-    answers = _local_answers(make()) if job.ray is None else cluster_answers(job.ray, make)
-    with resumable_output(job.output, job.identity(), job.resume) as out:
-        try:
-            progress = out.done
-            waiting = iter(()) if progress.finished else _after(blocks, progress, name)
-            with contextlib.closing(answers(waiting)) as answered:
-                for block, outcomes in answered:
-                    whole = _up_to_stop(outcomes, job)
-                    text, after = accounted(block, whole, job, name, progress)
-                    if len(whole) < len(outcomes):
-                        out.show(text)
-                        failed = outcomes[len(whole)]
-                        raise FormatError(name, cast(int, failed.line), str(failed.error))
-                    out.append(text, after)
-                    progress = after
-        except BaseException as error:
-            if out.kept is not None:
-                error.add_note(out.kept)
-            raise
+    make_answer = functools.partial(_condensing, job, make)
+    with contextlib.ExitStack() as stack:
+        if job.ray is None:
+            answers = _local_answers(make_answer())
+        else:
+            many = functools.partial(_answering_many, make_answer)
+            cluster = stack.enter_context(Cluster(job.ray, job.processes))
+            answers = _cluster_answers(stack.enter_context(cluster.pool(many, files=job.files)))
+        write = _write_parts if job.is_in_parts() else _write_stream
+        progress = write(job, name, blocks, answers)
     finish(job, progress)
+
+
+def _write_stream(job: Job, name: str, blocks: Iterable[Block[_Item]], answers: Answers[_Item]) -> Progress:
+    """Write all answers, one after the other, and return how far that went."""
+    with resumable_output(job.output, job.identity(), job.resume) as out, _hint_on_error(out):
+        progress = out.done
+        waiting = iter(()) if progress.finished else _after(blocks, progress, name)
+        with contextlib.closing(answers(waiting)) as answered:
+            for block, answer in answered:
+                if answer.stopped is not None:
+                    out.show(answer.text)
+                told(answer, name)
+                progress = accounted(block, answer, progress)
+                out.append(answer.text, progress)
+    return progress
+
+
+def _write_parts(job: Job, name: str, blocks: Iterable[Block[_Item]], answers: Answers[_Item]) -> Progress:
+    """Write all answers in parts; join them if the output is a file."""
+    folder, stays = parts_of(job.output), is_folder(job.output)
+    with (
+        writing_errors(str(folder)),
+        contextlib.closing(PartedOutput(folder, job.identity(), job.resume, keep_older=stays)) as out,
+        _hint_on_error(out),
+    ):
+        part, checksum = -1, 0
+        missing = _missing(_numbered(blocks), dict(out.complete), name)
+        with contextlib.closing(answers(missing)) as answered:
+            for block, answer in answered:
+                told(answer, name)
+                before = Progress(input_checksum=checksum if block.part == part else 0)
+                after = dataclasses.replace(accounted(block, answer, before), records=block.size)
+                out.append(block.part, block.first, answer.text, after)
+                part, checksum = block.part, after.input_checksum
+        total = out.finish()
+        if not stays:
+            _join(job, out)
+    return total
+
+
+def _join(job: Job, parts: PartedOutput) -> None:
+    """Make one file of all parts and remove them."""
+    with resumable_output(job.output, job.identity(), resume=False) as whole:
+        for piece in parts.pieces():
+            whole.append(piece, Progress(records=1))
+    parts.remove()
+
+
+@contextlib.contextmanager
+def _hint_on_error(out: Output | PartedOutput) -> Iterator[None]:
+    """Say with an error what it leaves behind."""
+    try:
+        yield
+    except BaseException as error:
+        if out.kept is not None:
+            error.add_note(out.kept)
+        raise
+
+
+def _numbered(blocks: Iterable[Block[_Item]]) -> Iterator[Block[_Item]]:
+    """Give the blocks with their part: so many whole blocks as reach its number of records."""
+    part = records = 0
+    for block in blocks:
+        yield dataclasses.replace(block, part=part)
+        records += block.size
+        if records >= PART_RECORDS:
+            part, records = part + 1, 0
+
+
+def _missing(
+    blocks: Iterable[Block[_Item]], complete: Mapping[int, Part], name: str
+) -> Iterator[Block[_Item]]:
+    """Give the blocks of parts that are still to be done; those of the others must be what they were."""
+    seen = set()
+    for number, group in itertools.groupby(blocks, lambda block: block.part):
+        if number not in complete:
+            yield from group
+            continue
+        seen.add(number)
+        checksum = records = 0
+        for block in group:
+            checksum = zlib.crc32(block.source, checksum)
+            records += block.size
+        done = complete[number].done
+        if (records, checksum) != (done.records, done.input_checksum):
+            raise _another_text(name, f"the records of part {number} differ")
+    if lost := complete.keys() - seen:
+        raise _another_text(name, f"it has no part {min(lost)}")
+
+
+def _another_text(name: str, what: str) -> FormatError:
+    return FormatError(
+        name, None, f"is another text than the one that was begun: {what}; leave out --resume to begin anew"
+    )
 
 
 def _after(blocks: Iterable[Block[_Item]], done: Progress, name: str) -> Iterator[Block[_Item]]:
@@ -176,26 +294,66 @@ def _after(blocks: Iterable[Block[_Item]], done: Progress, name: str) -> Iterato
         checksum = zlib.crc32(block.source, checksum)
         records += block.size
     if (records, checksum) != (done.records, done.input_checksum):
-        raise FormatError(
-            name,
-            None,
-            f"is another text than the one that was begun: its first {done.records:,} records differ; "
-            "leave out --resume to begin anew",
-        )
+        raise _another_text(name, f"its first {done.records:,} records differ")
     yield from remaining
 
 
-def _local_answers(answer: Callable[[Block[_Item]], Sequence[Outcome]]) -> Answers[_Item]:
+# ------------------------------------------------------------------ answering
+
+
+def _condensing(
+    job: Job, make: Callable[[], Callable[[Block[_Item]], Sequence[Outcome]]]
+) -> Callable[[Block[_Item]], Answer]:
+    """Return what answers a block and makes one text of its outcomes."""
+    answer = make()
+    return lambda block: condensed(answer(block), job)
+
+
+def _answering_many(make: Callable[[], Callable[[Block[_Item]], Answer]]) -> Callable[..., list[Answer]]:
+    """Return what answers some blocks in a process of a cluster."""
+    answer = make()
+    return lambda blocks: [answer(block) for block in blocks]
+
+
+def _cluster_answers(pool: Pool[list[Block[_Item]], list[Answer]]) -> Answers[_Item]:
+    """Return what gives blocks with their answers, in order, from the processes of a cluster."""
+
+    def answers(blocks: Iterator[Block[_Item]]) -> Generator[tuple[Block[_Item], Answer]]:
+        for task, answered in pool.in_order(_tasks(blocks)):
+            yield from zip(task, answered, strict=True)
+
+    return answers
+
+
+def _tasks(blocks: Iterator[Block[_Item]]) -> Iterator[list[Block[_Item]]]:
+    """Give the blocks some at a time: one message to a process and back.
+
+    Small tasks at first share a small input out; larger ones later cost the driver less.
+    """
+    least, most = TASK_RECORDS
+    task: list[Block[_Item]] = []
+    size = done = 0
+    for block in blocks:
+        task.append(block)
+        size += block.size
+        if size >= min(most, max(least, done // 16)):
+            yield task
+            task, size, done = [], 0, done + size
+    if task:
+        yield task
+
+
+def _local_answers(answer: Callable[[Block[_Item]], Answer]) -> Answers[_Item]:
     """Return what gives blocks with their answers, in order; the next ones are being answered meanwhile."""
 
-    def answers(blocks: Iterator[Block[_Item]]) -> Generator[tuple[Block[_Item], Sequence[Outcome]]]:
+    def answers(blocks: Iterator[Block[_Item]]) -> Generator[tuple[Block[_Item], Answer]]:
         first = next(blocks, None)
         if first is None:
             return
         yield first, answer(first)  # alone: what is built on first use is built once
         pool = ThreadPoolExecutor(IN_FLIGHT, thread_name_prefix="answer")
         try:
-            waiting: collections.deque[tuple[Block[_Item], Future[Sequence[Outcome]]]] = collections.deque()
+            waiting: collections.deque[tuple[Block[_Item], Future[Answer]]] = collections.deque()
             for block in blocks:
                 waiting.append((block, pool.submit(answer, block)))
                 if len(waiting) > IN_FLIGHT:
@@ -209,35 +367,45 @@ def _local_answers(answer: Callable[[Block[_Item]], Sequence[Outcome]]) -> Answe
     return answers
 
 
-def _up_to_stop(outcomes: Sequence[Outcome], job: Job) -> Sequence[Outcome]:
-    """Return the outcomes before the one that ends the job, or all."""
-    if job.on_error != "stop":
-        return outcomes
-    return list(itertools.takewhile(lambda outcome: outcome.error is None, outcomes))
+# ------------------------------------------------------------------ accounting
 
 
-def accounted(
-    block: Block[_Item], outcomes: Sequence[Outcome], job: Job, name: str, before: Progress
-) -> tuple[bytes, Progress]:
-    """Return what is written of a block, and how far the job has come with it."""
-    failures = uncertified = 0
-    texts = []
+def condensed(outcomes: Sequence[Outcome], job: Job) -> Answer:
+    """Make one text of the outcomes of a block, up to the one that ends the job."""
+    texts: list[str] = []
+    errors: list[tuple[object, str]] = []
+    uncertified = 0
     in_table = job.output.endswith(PARQUET)  # whose rows are made of such lines
     for outcome in outcomes:
         if outcome.error is not None:
-            failures += 1
-            print(f"hiddenite: error: {name}:{outcome.line}: {outcome.error}", file=sys.stderr)
+            if job.on_error == "stop":
+                stopped = (outcome.line, outcome.error)
+                return Answer("".join(texts).encode(), tuple(errors), uncertified, stopped)
+            errors.append((outcome.line, outcome.error))
             if job.on_error == "skip":
                 continue
         uncertified += not outcome.exact
         texts.append(json_line(outcome.text.removesuffix("\n")) if in_table else outcome.text)
-    progress = Progress(
+    return Answer("".join(texts).encode(), tuple(errors), uncertified)
+
+
+def told(answer: Answer, name: str) -> None:
+    """Say which records of a block failed; raise if one of them ends the job."""
+    for line, error in answer.errors:
+        print(f"hiddenite: error: {name}:{line}: {error}", file=sys.stderr)
+    if answer.stopped is not None:
+        line, error = answer.stopped
+        raise FormatError(name, cast(int, line), error)
+
+
+def accounted(block: Block[_Item], answer: Answer, before: Progress) -> Progress:
+    """Return how far a job has come with a block."""
+    return Progress(
         records=block.first + block.size,
-        failures=before.failures + failures,
-        uncertified=before.uncertified + uncertified,
+        failures=before.failures + len(answer.errors),
+        uncertified=before.uncertified + answer.uncertified,
         input_checksum=zlib.crc32(block.source, before.input_checksum),
     )
-    return "".join(texts).encode(), progress
 
 
 def finish(job: Job, done: Progress) -> None:

@@ -13,12 +13,15 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from hiddenite.cli.batch import Ray
 from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
 from hiddenite.corpus import ChunkReader, atomic_output, file_bytes
+from hiddenite.distributed import Cluster
 from hiddenite.errors import FormatError, HiddeniteError
 from hiddenite.induce.archive import saved_seed
+from hiddenite.induce.chains import Stage, chain_member
 from hiddenite.induce.evaluation import Comparison, compare
-from hiddenite.induce.induction import Induction, Stage, Sweep
+from hiddenite.induce.induction import Induction, Sweep
 from hiddenite.induce.options import (
     DEFAULT_START_ITERATIONS,
     MAX_SEED,
@@ -124,6 +127,7 @@ def run_command(
     ] = "auto",
     column: Column = "xpos",
     output: Output = "-",
+    ray: Ray = None,
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
@@ -131,7 +135,7 @@ def run_command(
 
     Each token gets one of K tags, T0 to T(K-1): the one it has in most samples after the burn-in. A run that
     was interrupted goes on from its --checkpoint when the same command is given again, and ends with the same
-    tags.
+    tags. On a cluster (--ray) chains run next to each other, with the same result.
     """
     hush(quiet)
     _choice(column, COLUMNS, "--column")
@@ -166,14 +170,13 @@ def run_command(
     if not quiet:
         print(f"hiddenite: seed {options.seed}", file=sys.stderr)
     records = _read(text, source, column, quiet)
-    run = Induction(
-        Text.of(record.words for record in records),
-        options,
-        threads=threads,
-        clusters=clusters,
-        checkpoint=checkpoint,
-    )
-    _watch(run, quiet)
+    words = Text.of(record.words for record in records)
+    with contextlib.ExitStack() as stack:
+        crew = None
+        if ray is not None:
+            crew = stack.enter_context(Cluster(ray, threads)).pool(chain_member, shared=(words, options))
+        run = Induction(words, options, threads=threads, clusters=clusters, checkpoint=checkpoint, crew=crew)
+        _watch(run, quiet)
     with atomic_output(output) as out:
         for record, found in zip(records, run.tags(), strict=True):
             out.write(write_record(record, found, target, column).encode())

@@ -25,6 +25,7 @@ from hiddenite.cli.batch import (
 )
 from hiddenite.cli.common import AsJson, Lm, Output, Quiet, Threads, byte_progress, hush, json_line
 from hiddenite.corpus import ChunkReader, file_bytes
+from hiddenite.distributed import here
 from hiddenite.inference import BATCH, METHODS, Budget, Query, answer_lines
 from hiddenite.ngram import NgramModel
 from hiddenite.results import Decoded, Failure, KBest, Marginals, Samples
@@ -83,7 +84,18 @@ class Source:
             "query": query,
             "limits": (self.keep, self.ambiguity, self.distance),
         }
-        return Job(command, options, self.output, self.resume, self.on_error, exact, ray=self.ray)
+        confusion = self.channel.removeprefix("confusion:")
+        return Job(
+            command,
+            options,
+            self.output,
+            self.resume,
+            self.on_error,
+            exact,
+            ray=self.ray,
+            processes=self.threads,
+            files=(self.lm,) if confusion == self.channel else (self.lm, confusion),
+        )
 
 
 def _run(
@@ -105,9 +117,10 @@ def _answerer(
     source: Source, query: Query, as_text: Callable[[Any], str]
 ) -> Callable[[Block[bytes]], list[Outcome]]:
     """Load model and channel; return what answers a block of lines."""
-    model = NgramModel.load(source.lm)
+    model = NgramModel.load(here(source.lm))
+    kind, colon, file = source.channel.partition(":")
     channel = channel_from_name(
-        source.channel,
+        kind + colon + here(file),
         model.vocabulary,
         keep=source.keep,
         ambiguity=source.ambiguity,
@@ -257,6 +270,11 @@ def marginals(
     channel: ChannelName,
     input: Input = "-",
     *,
+    budget: Annotated[
+        float | None,
+        typer.Option("--budget", min=0.0, help="Seconds per record; then it is an error record."),
+    ] = None,
+    max_states: MaxStates = None,
     no_end: NoEnd = False,
     keep: Keep = None,
     ambiguity: Ambiguity = None,
@@ -276,7 +294,8 @@ def marginals(
     source = Source(
         lm, channel, input, output, keep, ambiguity, distance, threads, json, quiet, resume, on_error, ray
     )
-    _run("marginals", source, Query(TaskKind.MARGINALS, end=not no_end), _marginals_text)
+    query = Query(TaskKind.MARGINALS, budget=_limits(budget, max_states), end=not no_end)
+    _run("marginals", source, query, _marginals_text)
 
 
 def register(app: typer.Typer) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any
 
 import typer
 
@@ -21,6 +21,8 @@ from hiddenite.cli.common import (
     size_option,
 )
 from hiddenite.corpus import ChunkReader, atomic_output, file_bytes, line_blocks
+from hiddenite.counting import TextShard, train_shards
+from hiddenite.distributed import Cluster, here
 from hiddenite.errors import FormatError, ModelError
 from hiddenite.ngram import MAX_ORDER, NgramModel, TrainingOptions, read_vocabulary
 from hiddenite.results import ScoreSummary
@@ -68,12 +70,13 @@ def train(
     temporary: Annotated[
         str | None, typer.Option("--temporary", metavar="DIR", help="Where runs go.")
     ] = None,
+    ray: Ray = None,
     quiet: Quiet = False,
 ) -> None:
     """Estimate an interpolated modified Kneser-Ney model and write it as ARPA text.
 
     The distinct n-grams stay in memory: about 60 MB per million of them at order 5.
-    Only text beyond --memory is sorted on disk.
+    Only text beyond --memory is sorted on disk. With --ray the text is read twice and counted in shards.
     An output ending in .gz, .bz2 or .xz is compressed.
     """
     hush(quiet)
@@ -90,9 +93,24 @@ def train(
         )
     except ModelError as error:
         raise typer.BadParameter(str(error)) from None
-    with byte_progress("reading", file_bytes(text), quiet) as report:
-        model = NgramModel.train_files(text, options, report)
+    if ray is not None:
+        with Cluster(ray) as cluster:
+            model = train_shards(text, options, functools.partial(_ask, cluster))
+    else:
+        with byte_progress("reading", file_bytes(text), quiet) as report:
+            model = NgramModel.train_files(text, options, report)
     model.save(output)
+
+
+def _ask(
+    cluster: Cluster,
+    make: Callable[..., Callable[[TextShard], Any]],
+    shared: Sequence[Any],
+    shards: Iterator[TextShard],
+) -> Iterator[tuple[TextShard, Any]]:
+    """Give shards with their answers from a cluster."""
+    with cluster.pool(make, shared=shared) as pool:
+        yield from pool.in_order(shards)
 
 
 @app.command("score", epilog="Example: hiddenite lm score --lm corpus.arpa.gz heldout.txt --summary")
@@ -121,7 +139,7 @@ def score(
     if summary and (resume or on_error != "stop" or ray is not None):
         raise typer.BadParameter("--summary is one record; leave out --resume, --on-error and --ray")
     options = {"lm": file_state(lm), "unk_log10": unk_log10}
-    job = Job("lm score", options, output, resume, on_error, ray=ray)
+    job = Job("lm score", options, output, resume, on_error, ray=ray, processes=threads, files=(lm,))
     with (
         byte_progress("scoring", file_bytes([text]), quiet) as report,
         ChunkReader(text, report) as reader,
@@ -145,7 +163,7 @@ def _scorer(
     lm: str, unk_log10: float | None, threads: int, name: str
 ) -> Callable[[Block[bytes]], list[Outcome]]:
     """Load the model; return what scores a block of lines."""
-    model = NgramModel.load(lm, unk_log10)
+    model = NgramModel.load(here(lm), unk_log10)
     return lambda block: _scores(model, block, threads, name)
 
 

@@ -25,6 +25,7 @@ from hiddenite.cli.batch import (
 )
 from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
 from hiddenite.corpus import ChunkReader, atomic_output, file_bytes
+from hiddenite.distributed import here
 from hiddenite.errors import FormatError, HiddeniteError
 from hiddenite.inference import METHODS, Budget, Query
 from hiddenite.results import Failure
@@ -257,7 +258,8 @@ def run(
     query.task()  # a bad option is told before the model is loaded
     options = {"model": file_state(model), "seed": chosen, "json": json, "query": query}
     formats = {"format": source, "to": target, "column": column}
-    job = Job("tag run", {**options, **formats}, output, resume, on_error, exact, ray=ray)
+    cluster = {"ray": ray, "processes": threads, "files": (model,)}
+    job = Job("tag run", {**options, **formats}, output, resume, on_error, exact, **cluster)  # type: ignore[arg-type]
     as_text = _json if json else functools.partial(_text, target=target, column=column)
     make = functools.partial(_answerer, model, query, as_text, threads if ray is None else 1)
     with (
@@ -271,7 +273,7 @@ def _answerer(
     model: str, query: Query, as_text: Callable[[Record, TagAnswer | Failure], str], threads: int
 ) -> Callable[[Block[list[Record]]], list[Outcome]]:
     """Load the tagger; return what answers a block of sentences."""
-    tagger = Tagger.load(model)
+    tagger = Tagger.load(here(model))
 
     def answer(block: Block[list[Record]]) -> list[Outcome]:
         answers = tagger.answer_many([record.words for record in block.item], query, threads, block.first)
@@ -306,7 +308,7 @@ def _query(start: Query, *, k: int | None, marginals: bool, sample: int | None, 
     if k is not None:
         return dataclasses.replace(start, kind=TaskKind.KBEST, count=k)
     if marginals:
-        return Query(TaskKind.MARGINALS, start.method)
+        return Query(TaskKind.MARGINALS, start.method, budget=start.budget)
     if sample is not None:
         return dataclasses.replace(start, kind=TaskKind.SAMPLE, count=sample, seed=seed)
     return start

@@ -20,14 +20,25 @@ import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import InductionChain, InductionOptions, SweepRecord
+from hiddenite._core import InductionChain
 from hiddenite.corpus import Sentence
+from hiddenite.crew import Crew
 from hiddenite.errors import FormatError, ModelError
+from hiddenite.induce.chains import (
+    NUMBERS,
+    ChainStep,
+    ChainSweep,
+    Parameters,
+    Stage,
+    is_kept,
+    make_chain,
+    sweep_chain,
+)
 from hiddenite.induce.diagnostics import Diagnostics, effective_sample_size, r_hat
 from hiddenite.induce.export import ChainCounts, chain_counts, make_tagger
 from hiddenite.induce.lexicon import AmbiguityClass, ClassTally
@@ -37,8 +48,7 @@ from hiddenite.tag.tagger import Tagger
 
 CHECKPOINT_FILE = "run.induction"  # in the checkpoint's folder
 CHECKPOINT_SECONDS = 60.0  # between two writings of the checkpoint
-Parameters = dict[str, tuple[float, float]]
-Stage = Literal["start", "main"]
+STEPS = 10  # in which a crew does a stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +98,12 @@ class Induction:
         threads: int = 0,
         clusters: Mapping[str, int] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
+        crew: Crew | None = None,
     ) -> None:
-        """Set up the chains; go on from the checkpoint if the folder holds one."""
+        """Set up the chains; go on from the checkpoint if the folder holds one.
+
+        A ``crew`` sweeps the chains somewhere else, with the same result: :mod:`hiddenite.induce.chains`.
+        """
         if (clusters is None) == (options.start == "clusters"):
             raise ModelError("the start is clusters, expected a mapping from words to clusters with it")
         self.text = text
@@ -98,7 +112,7 @@ class Induction:
         self.history: list[Sweeps] = []
         self.stage: Stage = "start" if options.start_iterations and options.start == "one-tag" else "main"
         self._threads = threads or os.cpu_count() or 1
-        self._spelling = text.spelling()
+        self._crew = crew
         self._word_counts = text.counts()
         self._kept_totals = np.zeros(options.chains)  # of the log joint
         self._class_tallies = [ClassTally() for _ in range(options.chains)]
@@ -128,23 +142,7 @@ class Induction:
 
     def _make(self, first: Sequence[NDArray[np.int32]]) -> list[InductionChain]:
         """Return the chains of the present stage."""
-        core = self.options.core_start() if self.stage == "start" else self.options.core()
-        return [self._make_chain(core, tags, number) for number, tags in enumerate(first)]
-
-    def _make_chain(self, core: InductionOptions, tags: NDArray[np.int32], number: int) -> InductionChain:
-        stage = 0 if self.stage == "start" else 1
-        begin, characters = self._spelling
-        return InductionChain(
-            core,
-            words=self.text.tokens,
-            offsets=self.text.bounds(),
-            spelling_offsets=begin,
-            spelling=characters,
-            num_characters=len(self.text.characters()),
-            tags=tags,
-            seed=self.options.seed,
-            stream=2 * number + stage,
-        )
+        return [make_chain(self.text, self.options, self.stage, tags, n) for n, tags in enumerate(first)]
 
     # -------------------------------------------------------------------- run
 
@@ -185,7 +183,7 @@ class Induction:
                     sweep = conductor.submit(self._sweep, pool)
                     sweep.result()
                     is_due = time.monotonic() - self._saved_at > CHECKPOINT_SECONDS
-                    if is_due or self._num_left() == 0:
+                    if is_due or self._num_left() == 0 or self._crew is not None:
                         self._write_checkpoint()
                     yield self.last_sweep()
             finally:
@@ -206,22 +204,36 @@ class Induction:
             self.stage = "main"
             self._chains = self._make(first)
         begun = time.perf_counter()
-        records = [f.result() for f in [pool.submit(chain.sweep) for chain in self._chains]]
-        self._record(records, time.perf_counter() - begun)
+        if self._crew is not None:
+            self._sweep_elsewhere(self._crew, begun)
+            return
+        keep = is_kept(self.options, self.stage, self.num_done(self.stage) + 1)
+        swept = [
+            pool.submit(sweep_chain, chain, tally if keep else None, self._word_counts)
+            for chain, tally in zip(self._chains, self._class_tallies, strict=True)
+        ]
+        self._record([future.result() for future in swept], time.perf_counter() - begun)
 
-    def _record(self, records: Sequence[SweepRecord], seconds: float) -> None:
-        """Take note of a sweep, and keep the tags after the burn-in."""
-        columns = {
-            name: np.array([float(getattr(record, name)) for record in records])
-            for name in ("log_joint", "moved", "accepted", "effective_size")
-        }
-        parameters = [dict(chain.hyperparameters()) for chain in self._chains]
+    def _sweep_elsewhere(self, crew: Crew, begun: float) -> None:
+        """Let a crew do some sweeps of all chains; their states come back, so nobody is needed to go on."""
+        first = self.num_done(self.stage)
+        left = self.num_sweeps(self.stage) - first
+        count = min(left, max(1, self.num_sweeps(self.stage) // STEPS))
+        tasks = [(number, chain.state()) for number, chain in enumerate(self._chains)]
+        answers = crew.step(ChainStep(self.stage, first, count), tasks)
+        for chain, tally, answer in zip(self._chains, self._class_tallies, answers, strict=True):
+            chain.restore(answer.state)
+            tally.merge(answer.tally)
+        seconds = (time.perf_counter() - begun) / count
+        for n in range(count):
+            self._record([answer.swept[n] for answer in answers], seconds)
+
+    def _record(self, swept: Sequence[ChainSweep], seconds: float) -> None:
+        """Take note of a sweep of all chains."""
+        columns = {name: np.array([chain.numbers[name] for chain in swept]) for name in NUMBERS}
+        parameters = [chain.parameters for chain in swept]
         self.history.append(Sweeps(self.stage, seconds=seconds, parameters=parameters, **columns))
-        assert self.options.burn_in is not None
-        if self.stage == "main" and self.num_done("main") > self.options.burn_in:
-            for chain, tally in zip(self._chains, self._class_tallies, strict=True):
-                chain.keep()
-                tally.add(*chain.classes(), self._word_counts)
+        if is_kept(self.options, self.stage, self.num_done(self.stage)):
             self._kept_totals += columns["log_joint"]
 
     def last_sweep(self) -> Sweep:

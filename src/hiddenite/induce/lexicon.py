@@ -49,6 +49,12 @@ class ClassTally:
             self.tokens[key] += int(num_tokens)
         self.samples += 1
 
+    def merge(self, other: ClassTally) -> None:
+        """Add the samples of another tally."""
+        self.types.update(other.types)
+        self.tokens.update(other.tokens)
+        self.samples += other.samples
+
     def means(self) -> dict[tuple[int, ...], tuple[float, float]]:
         """Return mean types and tokens by class."""
         n = self.samples

@@ -1,0 +1,45 @@
+#include "../hiddenite/container.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.hpp"
+
+using namespace hiddenite;
+using namespace nb::literals;
+
+namespace {
+
+using FileBytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+void write_members(const std::string& kind, const std::vector<std::pair<std::string, nb::bytes>>& members,
+                   WriteCallable write) {
+  ContainerWriter writer(kind);
+  for (const auto& [name, content] : members) {
+    writer.add(name, std::span<const char>(content.c_str(), content.size()));
+  }
+  writer.write([&](std::string_view bytes) { write(nb::bytes(bytes.data(), bytes.size())); });
+}
+
+}  // namespace
+
+void bind_container(nb::module_& m) {
+  nb::class_<Container>(m, "Container", "An open container of bytes, which must not change.")
+      .def("__init__",
+           [](Container* self, FileBytes file, const std::string& kind, std::string name, std::string noun,
+              std::string advice) {
+             const std::string_view bytes(reinterpret_cast<const char*>(file.data()), file.size());
+             new (self) Container(bytes, kind, std::move(name), {std::move(noun), std::move(advice)});
+           },
+           "file"_a, "kind"_a, "name"_a, "noun"_a, "advice"_a, nb::keep_alive<1, 2>())
+      .def("verify", &Container::verify, nb::call_guard<nb::gil_scoped_release>(), "Compare all checksums.")
+      .def("member",
+           [](const Container& c, const std::string& name) {
+             const auto content = c.array<char>(name);
+             return nb::bytes(content.data(), content.size());
+           },
+           "name"_a);
+  m.def("write_container", &write_members, "kind"_a, "members"_a, "write"_a,
+        "Write named bytes; names have eight characters at most.");
+}
