@@ -63,6 +63,7 @@ bench: $(VENV)/.stamp-dev
 
 experiments: $(VENV)/.stamp-dev
 	@test -f experiments/run_all.py || { echo "make experiments: there is no experiments/run_all.py"; exit 1; }
+	$(BIN)/python -m pip install -q --no-build-isolation -e '.[test,demo,plot,fit,neural]'
 	$(BIN)/python experiments/run_all.py
 
 docs: $(VENV)/.stamp-dev

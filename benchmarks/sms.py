@@ -23,7 +23,7 @@ from hiddenite.ngram import NgramModel, TrainingOptions
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("HIDDENITE_DATA", ROOT.parent / "shared" / "data"))
-BUILD = ROOT / "build" / "bench"
+BUILD = Path(os.environ.get("HIDDENITE_BENCH", ROOT / "build" / "bench"))
 SENTENCE_ENDS = {".", "?", "!"}
 NO_WORDS = {"<unk>", "<s>", "</s>"}
 
