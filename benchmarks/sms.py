@@ -2,7 +2,7 @@
 
 The task of Carter, Dymetman & Bouchard (2012, section 3): sentences of a given number of words, each word one
 press per character, candidates all words of the vocabulary with as many characters. Models are trained once
-and kept as ARPA text under ``build/bench``.
+and kept as ARPA text under ``build/bench``, or where HIDDENITE_BENCH says.
 
 ``python benchmarks/sms.py CORPUS ORDER LENGTH COUNT`` prints messages and their key presses.
 """

@@ -133,9 +133,13 @@ def sub_linear(by_order: Mapping[str, float]) -> Judgement:
     return Judgement(factor < linear, f"{told}: ×{factor:.2f} while n grows ×{linear:.2f}")
 
 
-def lower(first: float, second: float, form: str = ".1f", margin: float = 0.0) -> Judgement:
+def lower(
+    first: float, second: float, form: str = ".1f", margin: float = 0.0, names: tuple[str, str] | None = None
+) -> Judgement:
     """Judge whether the first number is below the second by more than a margin."""
-    return Judgement(first < second - margin, f"{first:{form}} against {second:{form}}")
+    one, other = f"{first:{form}}", f"{second:{form}}"
+    told = f"{one} against {other}" if names is None else f"{names[0]} {one}, {names[1]} {other}"
+    return Judgement(first < second - margin, told)
 
 
 def everywhere(judgements: Iterable[Judgement]) -> Judgement:
@@ -205,7 +209,7 @@ def compare_module(paper: str) -> ModuleType:
 def run_paper(paper: str, setting: Setting, chosen: Sequence[str] = (), again: bool = False) -> Path:
     """Run the pieces that are not there yet, or those chosen; return the file with all that is known."""
     setting.prepare()
-    measure = importlib.import_module(f"experiments.{paper}.measure")
+    measure = _measure_module(paper)
     folder = setting.directory / paper
     folder.mkdir(parents=True, exist_ok=True)
     for name in chosen or measure.PIECES:
@@ -216,9 +220,23 @@ def run_paper(paper: str, setting: Setting, chosen: Sequence[str] = (), again: b
             continue
         print(f"{paper}: {name}", flush=True)
         begun = time.process_time()
-        found = measure.PIECES[name](measure.SIZES[setting.size])
+        try:
+            found = measure.PIECES[name](measure.SIZES[setting.size])
+        except FileNotFoundError as error:
+            raise SystemExit(
+                f"{name}: {error.filename} is not there; run.py --help says what the data must hold"
+            ) from None
         write_json(path, {"found": found, "seconds": round(time.process_time() - begun, 1)})
     return _collect(paper, setting, folder, measure.PIECES)
+
+
+def _measure_module(paper: str) -> ModuleType:
+    try:
+        return importlib.import_module(f"experiments.{paper}.measure")
+    except ModuleNotFoundError as error:
+        raise SystemExit(
+            f"{paper} needs {error.name}, which is not installed: pip install 'hiddenite[demo,fit,neural]'"
+        ) from None
 
 
 def _collect(paper: str, setting: Setting, folder: Path, names: Iterable[str]) -> Path:

@@ -92,6 +92,8 @@ def tags_of_words(tagged: Gold) -> dict[str, frozenset[str]]:
 def ambiguity_classes(tagged: Gold, gold: Gold, names: dict[str, str]) -> dict[str, Any]:
     """Return how many words have each set of tags, and the largest sets with their most frequent words.
 
+    ``matched`` is the share of the words of the five largest sets whose gold tags are these.
+
     ``names`` are the gold tags that induced ones are called. A word is in bold if its set, so called, is its
     set of gold tags.
     """
@@ -107,7 +109,10 @@ def ambiguity_classes(tagged: Gold, gold: Gold, names: dict[str, str]) -> dict[s
         called = frozenset(names[tag] for tag in tags)
         examples = [f"**{w}**" if true[w] == called else w for w in words[tags][:SHOWN_WORDS]]
         shown.append([ranked.index(tags) + 1, len(words[tags]), sorted(called), examples])
-    return {"sizes": [len(words[tags]) for tags in ranked], "shown": shown, "leading": _leading(ranked)}
+    largest = [(w, tags) for tags in ranked[:SHOWN_CLASSES] for w in words[tags]]
+    matched = mean(true[w] == frozenset(names[tag] for tag in tags) for w, tags in largest)
+    sizes = [len(words[tags]) for tags in ranked]
+    return {"sizes": sizes, "shown": shown, "leading": _leading(ranked), "matched": matched}
 
 
 def _leading(ranked: Sequence[frozenset[str]]) -> int:

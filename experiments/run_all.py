@@ -52,7 +52,8 @@ python experiments/carter2012/run.py tagging --size full     # a part of it, on 
 
 Without data, the World English Bible and texts drawn from models stand in. Times are processor times of one
 run: only their ratios mean anything. A verdict says what these data show at this size, no more: what is
-claimed of 16,000 states is not refuted by a model of 256.
+claimed of 16,000 states is not refuted by a model of 256, and where a rule compares a run or two, a small
+difference may be chance.
 """
 
 

@@ -20,7 +20,7 @@ from tagger import Tagged, ask, dense_model, order_figures, sentences
 
 from hiddenite._core import Sampler, TaskKind
 from hiddenite.channel import Candidates, Keypad
-from hiddenite.inference import Budget, Query, Rejection, marginals, sample, search
+from hiddenite.inference import STRATEGIES, Budget, Query, Rejection, marginals, sample, search
 from hiddenite.ngram import NgramModel
 from hiddenite.tag import Tagger, TaggerOptions, score
 from hiddenite.tag.tagger import train_model, with_order
@@ -107,6 +107,13 @@ def decoding(size: Size) -> dict[str, Any]:
         "full": {n: _decoded(n, longest, size.messages, full) for n in ORDERS},
         "longest": longest,
     }
+
+
+def strategies(size: Size) -> dict[str, Any]:
+    """Section 2.2: all positions one order longer, all to their full context, or a single culprit."""
+    length, order = max(size.lengths), max(ORDERS)
+    queries = {name: Query(TaskKind.DECODE, "refine", strategy=name) for name in STRATEGIES}
+    return {name: _decoded(order, length, size.messages, query) for name, query in queries.items()}
 
 
 def search_size(size: Size) -> dict[str, Any]:
@@ -277,6 +284,7 @@ def tagging(size: Size) -> dict[str, Any]:
 
 PIECES: dict[str, Callable[[Size], dict[str, Any]]] = {
     "decoding": decoding,
+    "strategies": strategies,
     "search": search_size,
     "path": path,
     "sampling": sampling,

@@ -2,9 +2,9 @@
 
     python experiments/carter2012/run.py [PIECE ...] [--data DIR] [--size tiny|small|reduced|full]
 
-Pieces: decoding search path sampling trace batches samples tagging. ``--data`` needs lm/hansard (train.txt,
-heldout.txt) and tagged/wsj-sample.tsv; without it the World English Bible (extra ``demo``) and a simulated
-tagged text stand in.
+Pieces: decoding strategies search path sampling trace batches samples tagging. ``--data`` needs lm/hansard
+(train.txt, heldout.txt) and tagged/wsj-sample.tsv; without it the World English Bible (extra ``demo``) and a
+simulated tagged text stand in.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def _rates(pieces: Pieces, method: str) -> list[float]:
 def _both_lower(pieces: Pieces, better: str, worse: str) -> Judgement:
     """Judge that error rates of one search are lower in both directions."""
     columns = zip(_rates(pieces, better), _rates(pieces, worse), strict=True)
-    return everywhere(lower(a, b, ".2f") for a, b in columns)
+    return everywhere(lower(a, b, ".2f", names=(better, worse)) for a, b in columns)
 
 
 def _best_at(pieces: Pieces, iterations: int, kind: str = "J links") -> tuple[str, float]:
