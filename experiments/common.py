@@ -280,12 +280,15 @@ def section(record: Mapping[str, Any], pictures: str) -> str:
     paper, pieces = record["paper"], record["pieces"]
     compare = compare_module(paper)
     where = {"real": compare.DATA, "built-in": "built-in text: " + compare.BUILT_IN}[record["data"]]
+    differs = (
+        "What differs" if record["data"] == "real" else "The text is another; with real data, what differs"
+    )
     parts = [
         f"## {compare.TITLE}\n",
         f"{compare.CITATION}\n",
         f"Ours: {where}. Size: {record['size']}. {record['machine']}; "
         f"{record['seconds']} s of processor time.\n",
-        f"What differs: {compare.DIFFERS}\n",
+        f"{differs}: {compare.DIFFERS}\n",
         claim_table(compare.CLAIMS, pieces),
     ]
     for title, needs, content in compare.PARTS:
