@@ -63,6 +63,7 @@ bench: $(VENV)/.stamp-dev
 
 experiments: $(VENV)/.stamp-dev
 	@test -f experiments/run_all.py || { echo "make experiments: there is no experiments/run_all.py"; exit 1; }
+	$(BIN)/python -m pip install -q --no-build-isolation -e '.[test,demo,plot,fit,neural]'
 	$(BIN)/python experiments/run_all.py
 
 docs: $(VENV)/.stamp-dev
@@ -77,7 +78,8 @@ sanitize: $(SANITIZE_VENV)/.stamp
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	$(SANITIZE_VENV)/bin/python -m pytest -n $(JOBS) --capture=sys --ignore tests/unit/test_codebase.py \
-	    --ignore tests/unit/test_hmmlm_neural.py --ignore tests/e2e/test_hmmlm_neural.py $(ARGS)
+	    --ignore tests/unit/test_hmmlm_neural.py --ignore tests/e2e/test_hmmlm_neural.py \
+	    --ignore tests/e2e/test_experiments.py $(ARGS)
 
 fuzz:
 	$(MAKE) -C fuzz run

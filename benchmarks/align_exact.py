@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 import time
 from collections.abc import Callable, Iterable
 
 import numpy as np
 from align_data import Pair, Size, aligner, pairs
+from align_gibbs import gibbs
 from report import Row, mean, milliseconds, table
 
 from hiddenite._core import AlignMethod, AlignTask, DirectionAnswer, FertilityHmm
@@ -166,21 +168,13 @@ def exact_and_paper(size: Size) -> Row:
 
 
 def _gibbs(hmm: FertilityHmm, sweeps: int, rng: np.random.Generator) -> np.ndarray:
-    """Link probabilities [target, source or NULL] of a long chain that redraws one link at a time."""
-    links = list(hmm.align(_task()).links[0])
+    """Link probabilities [target, source or NULL] of a long chain."""
     counts = np.zeros((hmm.num_targets, hmm.num_sources + 1))
-    weights = np.empty(hmm.num_sources + 1)
-    for sweep in range(sweeps):
-        for j in range(hmm.num_targets):
-            for i in range(hmm.num_sources + 1):
-                links[j] = i
-                weights[i] = hmm.log_weight(links)
-            p = np.exp(weights - weights.max())
-            p /= p.sum()
-            links[j] = int(rng.choice(len(p), p=p))
-            if sweep >= sweeps // 10:
-                counts[j] += p  # Rao-Blackwell: less noise than the draw
-    return counts / counts.sum(axis=1, keepdims=True)
+    chain = gibbs(hmm, hmm.align(_task()).links[0], rng)
+    for sweep, (_, given) in enumerate(itertools.islice(chain, sweeps)):
+        if sweep >= sweeps // 10:
+            counts += given  # Rao-Blackwell: less noise than the draws
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
 def sampler(size: Size) -> Row:

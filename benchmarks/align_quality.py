@@ -28,12 +28,10 @@ PLAIN = AlignerOptions(coupling=1.0, stem_weight=0.0, string_prior=False)  # eac
 def search_methods(size: Size) -> Row:
     """Quirk's table 1: the HMM by EM, a fertility HMM searched in three ways, and our default training."""
     given = text(size.pairs)
-    rates = {"HMM by EM": _rates(Aligner.train_hmm(given, options=PLAIN), "hmm")}
+    rates = {"HMM by EM": error_rates(Aligner.train_hmm(given, options=PLAIN), "hmm")}
     for name, options in (("fertility HMM", PLAIN), ("default training", AlignerOptions())):
-        models = [Aligner.train(given, seed=seed, options=options) for seed in range(1, size.runs + 1)]
-        for method in ("viterbi", "paper", "exact"):
-            runs = [_rates(model, method) for model in models]
-            rates[f"{name}, {method}"] = [mean(column) for column in zip(*runs, strict=True)]
+        found = method_rates(given, options, size.runs)
+        rates |= {f"{name}, {method}": row for method, row in found.items()}
     exact, viterbi = rates["fertility HMM, exact"], rates["fertility HMM, viterbi"]
     to_viterbi = [a / b for a, b in zip(exact[:2], viterbi[:2], strict=True)]
     to_hmm = [a / b for a, b in zip(exact[:2], rates["HMM by EM"][:2], strict=True)]
@@ -49,7 +47,15 @@ def search_methods(size: Size) -> Row:
     )
 
 
-def _rates(model: Aligner, method: str) -> list[float]:
+def method_rates(given: list[Pair], options: AlignerOptions, runs: int) -> dict[str, list[float]]:
+    """Return the error rates of three ways to search, means over trainings."""
+    models = [Aligner.train(given, seed=seed, options=options) for seed in range(1, runs + 1)]
+    found = {m: [error_rates(model, m) for model in models] for m in ("viterbi", "paper", "exact")}
+    return {m: [mean(column) for column in zip(*rows, strict=True)] for m, rows in found.items()}
+
+
+def error_rates(model: Aligner, method: str) -> list[float]:
+    """Return the alignment error rates of forward, reverse and both directions."""
     questions = (Question(method, direction) for direction in ("forward", "reverse", "both"))
     return [error_rate([a.links for a in model.ask(pairs("test"), q)]) for q in questions]  # type: ignore[union-attr]
 

@@ -46,7 +46,7 @@ from hiddenite.hmmlm.neural.trainer import Trainer
 from hiddenite.hmmlm.shape import brown_shape, word_classes
 
 ROOT = Path(__file__).resolve().parents[1]
-DATA = Path(os.environ.get("HIDDENITE_DATA", ROOT.parent / "shared" / "data")) / "lm" / "ptb"
+DATA = Path(os.environ.get("HIDDENITE_DATA", ROOT.parent / "shared" / "data")) / "lm"
 KEPT = ROOT / "build" / "hmmlm-neural"
 TITLE = "Gradient training of hidden Markov language models"
 SEED = 1
@@ -75,9 +75,9 @@ SIZE = Size()
 QUICK = Size(lines=300, valid_lines=100, states=32, per_word=8, epochs=1, width=8)
 
 
-def text(part: str, lines: int | None = None) -> bytes:
-    """Return the beginning of a part of the corpus."""
-    return b"".join((DATA / f"{part}.txt").read_bytes().splitlines(keepends=True)[:lines])
+def text(part: str, lines: int | None = None, corpus: str = "ptb") -> bytes:
+    """Return the beginning of a part of a corpus."""
+    return b"".join((DATA / corpus / f"{part}.txt").read_bytes().splitlines(keepends=True)[:lines])
 
 
 # One training step
@@ -183,9 +183,10 @@ class Ablation:
     model: dict[str, Any]
     start: bool = False  # at an EM solution of the same size
     network: str = ""  # instead of a hidden Markov model
+    corpus: str = "ptb"
 
 
-def _ablations(size: Size) -> dict[str, Ablation]:
+def ablations(size: Size) -> dict[str, Ablation]:
     k, z = size.per_word, size.states
     paper = {"transitions": "full"}
     state = {"dropout": "state", "dropout_rate": 0.5}
@@ -249,9 +250,12 @@ class OutOfTimeError(Exception):
     """The budget is gone; what is done is in the checkpoint."""
 
 
-def run_ablation(name: str, ablation: Ablation, size: Size, deadline: float) -> dict[str, Any]:
-    """Train and measure one model."""
-    corpus, valid = text("train", size.lines), text("valid", size.valid_lines)
+def run_ablation(
+    name: str, ablation: Ablation, size: Size, deadline: float = math.inf, directory: Path = KEPT
+) -> dict[str, Any]:
+    """Train and measure one model; its checkpoint is kept in the directory."""
+    corpus = text("train", size.lines, ablation.corpus)
+    valid = text("valid", size.valid_lines, ablation.corpus)
     begun, options = time.process_time(), trainer_options(size)
     if ablation.network:
         kept = NetworkOptions(ablation.network, 2 * size.width)
@@ -269,7 +273,13 @@ def run_ablation(name: str, ablation: Ablation, size: Size, deadline: float) -> 
     if ablation.start:
         start = HMMLanguageModel.train(corpus, chosen.states, chosen.clusters, seed=SEED, valid=valid)
     run = NeuralTraining(
-        corpus, chosen, options, seed=SEED, valid=valid, start=start, checkpoint=KEPT / f"{name}.checkpoint"
+        corpus,
+        chosen,
+        options,
+        seed=SEED,
+        valid=valid,
+        start=start,
+        checkpoint=directory / f"{name}.checkpoint",
     )
     while not run.trainer.is_done:
         for _ in run.trainer.steps():
@@ -352,7 +362,7 @@ def main() -> None:
     arguments = parser.parse_args()
     deadline = time.monotonic() + arguments.seconds
     size = QUICK if arguments.quick else SIZE
-    rows = _ablations(size)
+    rows = ablations(size)
     directory = KEPT / "quick" if arguments.quick else KEPT
     directory.mkdir(parents=True, exist_ok=True)
     if arguments.list:
@@ -386,11 +396,11 @@ def main() -> None:
         print(f"{name}: valid {figures['perplexity']:.1f}, {figures['seconds']:.0f} s", flush=True)
         if time.monotonic() > deadline:
             break
-    ablations = ablation_row(size, rows, directory)
-    if ablations is not None:
-        print(f"\n{ablations.what}\n{ablations.measured}\n\n{ablations.details}")
+    finished = ablation_row(size, rows, directory)
+    if finished is not None:
+        print(f"\n{finished.what}\n{finished.measured}\n\n{finished.details}")
         if arguments.write:
-            write_section(TITLE, {"ablations": ablations})
+            write_section(TITLE, {"ablations": finished})
 
 
 if __name__ == "__main__":

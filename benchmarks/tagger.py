@@ -19,10 +19,12 @@ from report import Row, mean, milliseconds, run_rows, table
 from sms import DATA, ROOT
 
 from hiddenite._core import Answer, Status, TaskKind
+from hiddenite.channel import Candidates
 from hiddenite.inference import Budget, Query, Rejection
+from hiddenite.ngram import NgramModel
 from hiddenite.tag import Tagger, TaggerOptions, TagScore, read_tagged, score
 from hiddenite.tag.evaluation import plot_reliability
-from hiddenite.tag.tagger import split_held_out, train_model, with_order
+from hiddenite.tag.tagger import TaggerModel, split_held_out, train_model, with_order
 
 Tagged = list[tuple[str, str]]
 IMAGES = ROOT / "docs" / "img"
@@ -44,13 +46,14 @@ QUICK = Sizes((2, 3), 3, 1, 0.5)
 FULL = Sizes(ORDERS, 20, 5, 10.0)
 
 
+def sentences(file: str) -> list[Tagged]:
+    """Return the sentences of a tagged text."""
+    return [r.pairs() for r in read_tagged(str(DATA / "tagged" / file), column="xpos") if r.words]
+
+
 @functools.cache
 def corpora() -> dict[str, tuple[list[Tagged], list[Tagged]]]:
     """Return training and test sentences by name."""
-
-    def sentences(file: str) -> list[Tagged]:
-        return [r.pairs() for r in read_tagged(str(DATA / "tagged" / file), column="xpos") if r.words]
-
     wsj = sentences("wsj-sample.tsv")
     ewt = [sentences(f"en_ewt-ud-{part}.conllu") for part in ("train", "test")]
     return {"WSJ sample": (wsj[:3500], wsj[3500:]), "EWT": (ewt[0], ewt[1])}
@@ -72,7 +75,7 @@ def nltk_accuracy(corpus: str) -> float:
     test = corpora()[corpus][1]
     found = nltk_tagger(corpus).tagdata([[w for w, _ in s] for s in test])  # type: ignore[attr-defined]
     pairs = [(a, b) for s, f in zip(test, found, strict=True) for (_, a), (_, b) in zip(s, f, strict=True)]
-    return sum(a == b for a, b in pairs) / len(pairs)
+    return sum(bool(a == b) for a, b in pairs) / len(pairs)
 
 
 # -------------------------------------------------------------------- accuracy
@@ -97,7 +100,7 @@ def chosen_setting(corpus: str, orders: tuple[int, ...]) -> Choice:
         for order in [n for n in orders if n <= 5]:
             tagger = Tagger(with_order(words, kept, order))
             for objective in ("map", "mbr"):
-                found = score(tagger, held_out, objective=objective, calibration=False)  # type: ignore[arg-type]
+                found = score(tagger, held_out, objective=objective, calibration=False)
                 choices.append(Choice(tagger.model.options, objective, found.accuracy or 0.0))
     return max(choices, key=lambda c: (c.accuracy, -c.options.order, -c.options.lexicalize))
 
@@ -118,7 +121,7 @@ def accuracy(sizes: Sizes) -> Row:
             words = train_model(train, dataclasses.replace(options, order=1))
             for order in sizes.orders:
                 tagger = Tagger(with_order(words, train, order))
-                both = [score(tagger, test, objective=o, calibration=False) for o in ("map", "mbr")]  # type: ignore[arg-type]
+                both = [score(tagger, test, objective=o, calibration=False) for o in ("map", "mbr")]
                 rows.append([corpus, name, order, *_cells(both)])
                 certified[0] += sum(s.certified for s in both)
                 certified[1] += sum(s.sentences for s in both)
@@ -216,43 +219,80 @@ def _nltk_speeds(corpus: str, words: list[list[str]], tokens: int, repeats: int)
 # ----------------------------------------------------------------- high orders
 
 
+@dataclass(frozen=True)
+class OrderFigures:
+    """What decoding and sampling cost at one order; means over sentences."""
+
+    refine_seconds: float
+    refine_slowest: float
+    full_seconds: float
+    full_capped: int  # sentences on which `full` came to no end
+    iterations: float  # of refine
+    states: float
+    certified: int
+    sampling_iterations: float  # to AR-100 = 60 %
+    sampling_states: float
+    sampling_seconds: float
+
+
+def dense_model(train: list[Tagged]) -> TaggerModel:
+    """Return a model with all tags as candidates of all words: the case that the order makes hard."""
+    return train_model(train, TaggerOptions(order=1, lexicalize=0, floor=0.0))
+
+
+def order_figures(
+    dense: TaggerModel, train: list[Tagged], texts: Sequence[str], order: int, sizes: Sizes
+) -> OrderFigures:
+    """Decode and sample sentences at one order; `full` on a quarter of them."""
+    tagger = Tagger(with_order(dense, train, order))
+    lm, read = tagger.model.transitions, [tagger.candidates(text) for text in texts]
+    refine = [ask(lm, candidates, Query(TaskKind.DECODE, "refine"), sizes.repeats) for candidates in read]
+    full_query = Query(TaskKind.DECODE, "full", budget=Budget(seconds=sizes.cap))
+    full = [ask(lm, candidates, full_query, 1) for candidates in read[: max(2, len(texts) // 4)]]
+    paper = Rejection(batch=1, target_rate=0.6, rate_window=100)
+    sampling = Query(TaskKind.SAMPLE, "refine", count=100, seed=1, rejection=paper)
+    drawn = [ask(lm, candidates, sampling, 1) for candidates in read]
+    return OrderFigures(
+        mean(t for t, _ in refine),
+        max(t for t, _ in refine),
+        mean(t for t, _ in full),
+        sum(not a.certificate.exact for _, a in full),
+        mean(a.certificate.refinements for _, a in refine),
+        mean(a.certificate.states for _, a in refine),
+        sum(a.certificate.exact for _, a in refine),
+        mean(a.certificate.refinements for _, a in drawn),
+        mean(a.certificate.states for _, a in drawn),
+        mean(t for t, _ in drawn),
+    )
+
+
 def high_orders(sizes: Sizes) -> Row:
     """`refine` against `full` by order (figure 4b), and sampling to AR-100 = 60 % (figures 4c, 4d)."""
     train, test = corpora()["WSJ sample"]
-    # No floor: all 45 tags are candidates of all words, the dense case that the order makes hard.
-    dense = train_model(train, TaggerOptions(order=1, lexicalize=0, floor=0.0))
+    dense = dense_model(train)
     texts = [" ".join(w for w, _ in s) for s in test if 20 <= len(s) <= 30][: sizes.sentences]
-    rows, times = [], {}
-    for order in [n for n in sizes.orders if n >= 3]:
-        tagger = Tagger(with_order(dense, train, order))
-        refine = [_ask(tagger, text, Query(TaskKind.DECODE, "refine"), sizes.repeats) for text in texts]
-        full_query = Query(TaskKind.DECODE, "full", budget=Budget(seconds=sizes.cap))
-        full = [_ask(tagger, text, full_query, 1) for text in texts[: max(2, len(texts) // 4)]]
-        paper = Rejection(batch=1, target_rate=0.6, rate_window=100)
-        sampling = Query(TaskKind.SAMPLE, "refine", count=100, seed=1, rejection=paper)
-        drawn = [_ask(tagger, text, sampling, 1) for text in texts]
-        capped = sum(not a.certificate.exact for _, a in full)
-        times[order] = mean(t for t, _ in refine), mean(t for t, _ in full), capped
-        rows.append(
-            [
-                order,
-                milliseconds(times[order][0]),
-                milliseconds(max(t for t, _ in refine)),
-                f"{'> ' if capped else ''}{milliseconds(times[order][1])}",
-                f"{times[order][1] / times[order][0]:.0f}",
-                f"{mean(a.certificate.refinements for _, a in refine):.1f}",
-                f"{mean(a.certificate.states for _, a in refine):.0f}",
-                f"{mean(a.certificate.refinements for _, a in drawn):.0f}",
-                f"{mean(a.certificate.states for _, a in drawn):.0f}",
-                milliseconds(mean(t for t, _ in drawn)),
-                f"{sum(a.certificate.exact for _, a in refine)} of {len(refine)}",
-            ]
-        )
-    _plot_orders(rows, times)
+    orders = [n for n in sizes.orders if n >= 3]
+    found = {order: order_figures(dense, train, texts, order, sizes) for order in orders}
+    rows = [
+        [
+            order,
+            milliseconds(f.refine_seconds),
+            milliseconds(f.refine_slowest),
+            f"{'> ' if f.full_capped else ''}{milliseconds(f.full_seconds)}",
+            f"{f.full_seconds / f.refine_seconds:.0f}",
+            f"{f.iterations:.1f}",
+            f"{f.states:.0f}",
+            f"{f.sampling_iterations:.0f}",
+            f"{f.sampling_states:.0f}",
+            milliseconds(f.sampling_seconds),
+            f"{f.certified} of {len(texts)}",
+        ]
+        for order, f in found.items()
+    ]
+    _plot_orders(found)
     head = ["order", "refine ms", "slowest", "full ms", "full / refine", "iterations", "states"]
     head += ["sampling: iterations", "states", "100 draws, ms", "certified"]
-    orders = sorted(times)
-    growth = times[orders[-1]][0] / times[orders[0]][0]
+    growth = found[orders[-1]].refine_seconds / found[orders[0]].refine_seconds
     return Row(
         f"`refine` against `full` by order: {len(texts)} sentences of 20 to 30 words, all 45 tags everywhere",
         "a table and a plot; near-linear in the order",
@@ -262,29 +302,27 @@ def high_orders(sizes: Sizes) -> Row:
     )
 
 
-def _ask(tagger: Tagger, text: str, query: Query, repeats: int) -> tuple[float, Answer]:
+def ask(lm: NgramModel, candidates: Candidates, query: Query, repeats: int) -> tuple[float, Answer]:
     """Return the best time of the repeats and the core's answer."""
-    lm, task = tagger.model.transitions, query.task()
-    readings = [tagger.candidates(text).reading]
+    task, readings = query.task(), [candidates.reading]
     answer = lm.engine.answer_readings(readings, task, 0, 1)[0]  # builds what is built once
     assert answer.status == Status.DONE
     return thread_seconds(lambda: lm.engine.answer_readings(readings, task, 0, 1), repeats), answer
 
 
-def _plot_orders(rows: Sequence[Sequence[object]], times: dict[int, tuple[float, float, int]]) -> None:
+def _plot_orders(found: dict[int, OrderFigures]) -> None:
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     figure = Figure(figsize=(10, 3.2))
     left, middle, right = figure.subplots(1, 3)
-    orders = sorted(times)
-    left.plot(orders, [1e3 * times[n][0] for n in orders], "o-", label="refine")
-    left.plot(orders, [1e3 * times[n][1] for n in orders], "s-", label="full")
+    orders = sorted(found)
+    left.plot(orders, [1e3 * found[n].refine_seconds for n in orders], "o-", label="refine")
+    left.plot(orders, [1e3 * found[n].full_seconds for n in orders], "s-", label="full")
     left.set(yscale="log", xlabel="order", ylabel="ms per sentence")
     left.legend(frameon=False)
-    columns = {"decoding": (5, 6), "sampling to AR-100 = 60 %": (7, 8)}
-    for axis, place, label in ((middle, 0, "iterations"), (right, 1, "states")):
-        for name, chosen in columns.items():
-            axis.plot(orders, [float(str(row[chosen[place]])) for row in rows], "o-", label=name)
+    for axis, label in ((middle, "iterations"), (right, "states")):
+        for name, before in (("decoding", ""), ("sampling to AR-100 = 60 %", "sampling_")):
+            axis.plot(orders, [getattr(found[n], before + label) for n in orders], "o-", label=name)
         axis.set(xlabel="order", ylabel=label)
         axis.set_ylim(0, 1.35 * axis.get_ylim()[1])
         axis.legend(frameon=False, fontsize=8, loc="upper left")

@@ -1,0 +1,75 @@
+"""Samplers of the Pitman–Yor HMM on one text: sentences, exact or filtered, types, tokens, one tag a word.
+
+Particle filters are those of Dubbin & Blunsom (2012), conditioned on the present tags as they must be to be
+valid. A type's tokens are drawn whole, without resampling, as published. The one-tag sampler is ours, which
+needs no fractional tables.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from experiments.induction import Corpus, induced
+
+SPEED_TAGS = (15, 45)
+PARTICLES = 100
+SAMPLERS: dict[str, dict[str, Any]] = {
+    "sent-exact": {"model": "pyp", "sampler": "sentence"},
+    "sent-25": {"model": "pyp", "sampler": "sentence-pf", "particles": 25},
+    "sent-50": {"model": "pyp", "sampler": "sentence-pf", "particles": 50},
+    "sent-100": {"model": "pyp", "sampler": "sentence-pf", "particles": PARTICLES},
+    "type-100": {"model": "pyp", "sampler": "type", "particles": PARTICLES, "chunk": 0},
+    "local": {"model": "pyp", "sampler": "local"},
+    "1hmm": {"model": "one-tag"},
+    "1hmm-lm": {"model": "one-tag+lm"},
+}
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is measured."""
+
+    sentences: int
+    sweeps: int
+    local_sweeps: int  # as the paper gives the local sampler more
+
+
+SIZES = {
+    "tiny": Size(40, 4, 6),
+    "small": Size(400, 40, 100),
+    "reduced": Size(400, 200, 500),
+    "full": Size(100_000, 200, 500),
+}
+SEEDS = (1, 2)
+ONCE = {"type-100"}  # takes as long as all others
+
+
+def sampler_run(name: str, seed: int, size: Size) -> dict[str, Any]:
+    """Run one sampler with one seed."""
+    sweeps = size.local_sweeps if name == "local" else size.sweeps
+    found = induced(Corpus("wsj", size.sentences), iterations=sweeps, seed=seed, **SAMPLERS[name])
+    del found["classes"]
+    return found
+
+
+def speed(size: Size) -> dict[str, Any]:
+    """Processor time of a sweep by the number of tags: exact sentences and the filter of 100 particles."""
+    corpus = Corpus("wsj", max(20, size.sentences // 4))
+    found: dict[str, dict[int, float]] = {}
+    for name in ("sent-exact", "sent-100"):
+        found[name] = {}
+        for tags in SPEED_TAGS:
+            run = induced(corpus, num_tags=tags, iterations=5, seed=1, **SAMPLERS[name])
+            found[name][tags] = run["seconds"] / run["sweeps"] / run["tokens"]
+    return found
+
+
+PIECES: dict[str, Callable[[Size], dict[str, Any]]] = {
+    f"{name}-{seed}": functools.partial(sampler_run, name, seed)
+    for seed in SEEDS
+    for name in SAMPLERS
+    if seed == 1 or name not in ONCE
+} | {"speed": speed}

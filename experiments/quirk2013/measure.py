@@ -1,0 +1,117 @@
+"""Fertility HMMs searched in three ways, and the published dual decomposition iteration by iteration.
+
+The models are those of Quirk (2013): each direction for itself, without what this project adds to training.
+``viterbi`` leaves fertilities out of the search, ``paper`` is the published algorithm after 40 iterations,
+``exact`` proves every answer.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from align_data import pairs, text
+from align_gibbs import gibbs
+from align_quality import PLAIN, error_rates, method_rates
+from report import mean
+
+from hiddenite._core import DirectionAnswer, FertilityHmm
+from hiddenite.align import Aligner, AlignerOptions, Question
+from hiddenite.align.answers import PaperSteps
+
+FERTILITIES = ("log-linear", "categorical")  # the paper's, and ours
+STEPS = (("root", 0.5), ("root", 1.0), ("constant", 0.1), ("constant", 0.5), ("harmonic", 1.0))
+COUNTS = (1, 2, 5, 10, 20, 40, 80, 160, 320, 640, 1000)  # iterations
+FEW_SWEEPS = 4
+ROUNDING = 1e-6  # of a sum of some tens of terms
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is measured."""
+
+    pairs: int | None  # to train on, besides the test sentences; None: all
+    runs: int  # trainings a mean is taken over
+    sentences: int  # of the test text, for the pieces that look at single ones
+    draws: int  # sweeps of a Gibbs chain
+    many_sweeps: int
+    training: AlignerOptions = PLAIN
+
+
+QUICK = dataclasses.replace(PLAIN, model1_sweeps=2, hmm_sweeps=2, fertility_sweeps=4, chains=1)
+SIZES = {
+    "tiny": Size(230, 1, 5, 3, 6, QUICK),
+    "small": Size(2000, 2, 100, 20, 30),
+    "reduced": Size(10_000, 2, 447, 20, 40),
+    "full": Size(None, 3, 447, 100, 40),
+}
+
+
+def table1(size: Size) -> dict[str, Any]:
+    """Table 1: error rates of forward, reverse and both directions."""
+    given = text(size.pairs)
+    found = {"HMM": error_rates(Aligner.train_hmm(given, options=PLAIN), "hmm")}
+    for kind in FERTILITIES:
+        rates = method_rates(given, dataclasses.replace(size.training, fertilities=kind), size.runs)
+        found |= {f"{kind}, {method}": row for method, row in rates.items()}
+    return {"rates": found, "pairs": len(given), "runs": size.runs, "sentences": len(pairs("test"))}
+
+
+@functools.cache
+def _hmms(size: Size) -> list[FertilityHmm]:
+    """Return the weights of test sentences in both directions."""
+    options = dataclasses.replace(size.training, fertilities=FERTILITIES[0])
+    model = Aligner.train(text(size.pairs), seed=1, options=options)
+    chosen = pairs("test")[: size.sentences]
+    return [model.hmm(e, f, reverse=reverse) for e, f in chosen for reverse in (False, True)]
+
+
+def _ask(hmm: FertilityHmm, **question: Any) -> DirectionAnswer:
+    return hmm.align(Question(**question).task())
+
+
+def convergence(size: Size) -> dict[str, Any]:
+    """Shares of sentences that the published algorithm has proved, by iterations."""
+    found = {}
+    for step, scale in STEPS:
+        for exactly_all in (True, False):
+            steps = PaperSteps(max(COUNTS), step, scale, exactly_all)
+            answers = [_ask(hmm, method="paper", paper=steps) for hmm in _hmms(size)]
+            shares = {n: mean(a.exact and a.iterations <= n for a in answers) for n in COUNTS}
+            found[f"{step} {scale:g}, {'J links' if exactly_all else 'any number'}"] = shares
+    exact = [_ask(hmm) for hmm in _hmms(size)]
+    return {"shares": found, "exact": mean(a.exact for a in exact), "problems": len(exact)}
+
+
+def draws(size: Size) -> dict[str, Any]:
+    """How often the best alignment that a Gibbs chain meets is the best of all: earlier work's search."""
+    missed, lost = [], []
+    for stream, hmm in enumerate(_hmms(size)):
+        best, start = (_ask(hmm, method=method) for method in ("exact", "viterbi"))
+        chain = gibbs(hmm, start.links[0], np.random.default_rng(stream))
+        found = max(hmm.log_weight(links) for links, _ in itertools.islice(chain, size.draws))
+        lost.append(best.log_weights[0] - found)
+        missed.append(lost[-1] > ROUNDING)
+    return {"draws": size.draws, "missed": mean(missed), "nats": mean(lost)}
+
+
+def sweeps(size: Size) -> dict[str, Any]:
+    """What more sweeps of the sampler that estimates the parameters are worth."""
+    found = {}
+    for number in (FEW_SWEEPS, size.many_sweeps):
+        options = dataclasses.replace(size.training, fertility_sweeps=number, chains=1)
+        found[number] = error_rates(Aligner.train(text(size.pairs), seed=1, options=options), "exact")
+    return {"rates": found}
+
+
+PIECES: dict[str, Callable[[Size], dict[str, Any]]] = {
+    "table1": table1,
+    "convergence": convergence,
+    "draws": draws,
+    "sweeps": sweeps,
+}

@@ -1,0 +1,135 @@
+"""Runs the papers' experiments and writes docs/experiments.md from what they find.
+
+    python experiments/run_all.py [PAPER ...] [--data DIR] [--size tiny|small|reduced|full]
+
+All papers by default. Data: ``--data``, HIDDENITE_DATA, or ../shared/data beside the checkout; where none of
+them is there, built-in texts. Results are kept under build/experiments: a run that was stopped goes on, and
+``--again`` begins anew. With real data they are recorded in experiments/results, and page and pictures go to
+docs; those of built-in texts stay in build/experiments. ``--page`` writes the page of what is recorded.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from experiments.common import (
+    BUILD,
+    PAPERS,
+    RESULTS,
+    ROOT,
+    Setting,
+    compare_module,
+    draw,
+    parser,
+    section,
+    table,
+)
+
+DOCS = ROOT / "docs"
+PICTURES = "img/experiments-"  # beside the page
+INTRODUCTION = """\
+# The papers' tables and figures
+
+Five papers stand behind this project. Their experiments are repeated here, at a size that a laptop does in
+half an hour, and every claim of theirs is held against our numbers by a rule. The rules are code
+(`experiments/*/compare.py`): nothing here is judged by hand, and what does not hold is said.
+
+```
+make experiments                                             # all of it, with the data if they are there
+python experiments/run_all.py carter2012 --data DIR          # one paper
+python experiments/carter2012/run.py tagging --size full     # a part of it, on built-in text
+```
+
+Without data, the World English Bible and texts drawn from models stand in. Times are processor times of one
+run: only their ratios mean anything. A verdict says what these data show at this size, no more: what is
+claimed of 16,000 states is not refuted by a model of 256, and where a rule compares a run or two, a small
+difference may be chance.
+"""
+
+
+def data_directory(given: Path | None) -> Path | None:
+    """Return where the real data are, if they are anywhere."""
+    if given is not None:
+        return given
+    beside = Path(os.environ.get("HIDDENITE_DATA", ROOT.parent / "shared" / "data"))
+    return beside if (beside / "lm").is_dir() else None
+
+
+def page(records: Sequence[Mapping[str, Any]], pictures: str = PICTURES) -> str:
+    """Return the page: what became of the claims, then paper by paper."""
+    rows = []
+    for record in records:
+        compare = compare_module(record["paper"])
+        counts = Counter(claim.judged(record["pieces"]).holds for claim in compare.CLAIMS)
+        rows.append(
+            [f"[{compare.TITLE}](#{_anchor(compare.TITLE)})", *(counts[v] for v in (True, False, None))]
+        )
+    summary = table(["paper", "claims that hold", "that do not", "not testable here"], rows)
+    return "\n".join([INTRODUCTION, summary, *(section(record, pictures) for record in records)])
+
+
+def _anchor(title: str) -> str:
+    """Return the name that a heading gets."""
+    kept = "".join(c for c in title.lower() if c.isalnum() or c in " -_")
+    return "-".join(kept.split())
+
+
+def recorded(directory: Path, papers: Iterable[str] = PAPERS) -> list[dict[str, Any]]:
+    """Return the results that are there, in the order of the page."""
+    files = (directory / f"{paper}.json" for paper in papers)
+    return [json.loads(file.read_text(encoding="utf-8")) for file in files if file.exists()]
+
+
+def write_page(results: Path, target: Path, pictures: str) -> None:
+    """Write page and pictures of the results in a directory."""
+    records = recorded(results)
+    target.mkdir(parents=True, exist_ok=True)
+    (target / "experiments.md").write_text(page(records, pictures), encoding="utf-8")
+    for record in records:
+        draw(record, f"{target}/{pictures}")
+    print(f"wrote {target / 'experiments.md'}")
+
+
+def main() -> None:
+    """Run the papers one after the other; one that fails stops no other."""
+    options = parser(__doc__)
+    options.add_argument("papers", nargs="*", metavar="PAPER", default=[])
+    options.add_argument("--page", action="store_true")
+    given = options.parse_args()
+    for paper in given.papers:
+        if paper not in PAPERS:
+            options.error(f"no paper {paper}, expected {', '.join(PAPERS)}")
+    if given.page:
+        write_page(RESULTS, DOCS, PICTURES)
+        return
+    setting = Setting(data_directory(given.data), given.size, given.output)
+    shared = ["--size", given.size, "--output", str(given.output), *["--again"] * given.again]
+    shared += [] if setting.data is None else ["--data", str(setting.data)]
+    failed = []
+    for paper in given.papers or PAPERS:
+        script = ROOT / "experiments" / paper / "run.py"
+        if subprocess.run([sys.executable, str(script), *shared], check=False).returncode != 0:
+            failed.append(paper)
+        elif setting.data is not None and given.output == BUILD:
+            RESULTS.mkdir(exist_ok=True)
+            shutil.copyfile(setting.directory / f"{paper}.json", RESULTS / f"{paper}.json")
+    if setting.data is not None and given.output == BUILD:
+        write_page(RESULTS, DOCS, PICTURES)
+    else:
+        write_page(setting.directory, setting.directory, "")
+    if failed:
+        sys.exit(f"failed: {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+"""The papers' experiments: rules that can fail, built-in variants that run, a page that is what was found."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from experiments.common import (
+    PAPERS,
+    RESULTS,
+    Claim,
+    Judgement,
+    claim_table,
+    compare_module,
+    everywhere,
+    line_and_exponential,
+    lower,
+    section,
+    sub_linear,
+    untestable,
+)
+from experiments.run_all import DOCS, page, recorded
+from tests.experiment_worlds import WORLDS
+
+ROOT = Path(__file__).resolve().parents[2]
+# Gradient models take seconds each to compile; those of EM go through the same code but for that.
+QUICK_PIECES = {"chiu2020": ["em-x0.5", "em-x1", "em-x2", "em-x4", "em-uniform"]}
+
+
+def run_script(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+# Rules
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_claims_hold_where_they_should(paper: str) -> None:
+    pieces = WORLDS[paper](True)
+    verdicts = {c.name: c.judged(pieces).holds for c in compare_module(paper).CLAIMS if c.rule != "none"}
+    assert all(verdicts.values()), {name for name, holds in verdicts.items() if not holds}
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_claims_fail_where_they_should(paper: str) -> None:
+    pieces = WORLDS[paper](False)
+    verdicts = {c.name: c.judged(pieces).holds for c in compare_module(paper).CLAIMS if c.rule != "none"}
+    assert set(verdicts.values()) == {False}, {name for name, holds in verdicts.items() if holds is not False}
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_claims_have_names_of_their_own(paper: str) -> None:
+    names = [claim.name for claim in compare_module(paper).CLAIMS]
+    assert len(set(names)) == len(names) > 0
+
+
+def test_what_was_not_run_is_not_judged() -> None:
+    claim = Claim("a", "b", "c", "d", ("one", "two"), lambda p: Judgement(True, ""))
+    assert claim.judged({"one": 1}) == Judgement(None, "not run: two")
+    assert untestable("a", "b", "c", "no data").judged({}) == Judgement(None, "no data")
+
+
+def test_sub_linear_compares_factors() -> None:
+    assert sub_linear({"3": 10.0, "4": 12.0, "5": 14.0}).holds
+    assert not sub_linear({"3": 10.0, "4": 20.0, "5": 40.0}).holds
+    assert not sub_linear({"3": 3.0, "5": 5.0}).holds  # linear is not below linear
+
+
+def test_lines_and_exponentials_are_told_apart() -> None:
+    xs = [3.0, 4.0, 5.0, 6.0, 7.0]
+    line, exponential = line_and_exponential(xs, [5 + 2 * x for x in xs])
+    assert line == pytest.approx(1.0)
+    assert exponential < 0.999
+    line, exponential = line_and_exponential(xs, [0.1 * 2**x for x in xs])
+    assert line < 0.95
+    assert exponential == pytest.approx(1.0, abs=1e-4)  # the grid's step
+
+
+def test_all_must_hold() -> None:
+    assert everywhere([lower(1, 2), lower(2, 3)]).holds
+    assert everywhere([lower(1, 2), lower(3, 2)]).holds is False
+    assert everywhere([lower(1, 2), Judgement(None, "")]).holds is None
+    assert everywhere([lower(3, 2), Judgement(None, "")]).holds is False
+    assert not lower(2, 2).holds
+
+
+def test_a_claim_is_a_row() -> None:
+    claim = Claim("a", "says", "figure 1", "rule", ("one",), lambda p: Judgement(p["one"] > 0, f"{p['one']}"))
+    assert "| says | figure 1 | rule | 1 | holds |" in claim_table([claim], {"one": 1})
+    assert "| says | figure 1 | rule | -1 | **does not hold** |" in claim_table([claim], {"one": -1})
+    assert "| says | figure 1 | rule | not run: one | not testable here |" in claim_table([claim], {})
+
+
+# Built-in variants
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_built_in_variant_runs(paper: str, tmp_path: Path) -> None:
+    command = [f"experiments/{paper}/run.py", *QUICK_PIECES.get(paper, ()), "--size", "tiny"]
+    command += ["--output", str(tmp_path), "--no-pictures"]
+    done = run_script(*command)
+    assert done.returncode == 0, done.stderr
+    directory = tmp_path / "built-in-tiny"
+    record = json.loads((directory / f"{paper}.json").read_text(encoding="utf-8"))
+    report = (directory / f"{paper}.md").read_text(encoding="utf-8")
+    assert report == section(record, "")
+    assert (record["data"], record["size"]) == ("built-in", "tiny")
+    compare = compare_module(paper)
+    for claim in compare.CLAIMS:
+        assert f"| {claim.says} | {claim.paper} | {claim.rule} |" in report
+    if paper not in QUICK_PIECES:
+        assert "not run" not in report
+        assert all(f"### {title}" in report for title, *_ in compare.PARTS)
+    assert_tables_are_square(report)
+    pieces = {path: path.stat().st_mtime_ns for path in (directory / paper).glob("*.json")}
+    assert pieces
+    assert run_script(*command).returncode == 0
+    assert pieces == {path: path.stat().st_mtime_ns for path in (directory / paper).glob("*.json")}
+
+
+def assert_tables_are_square(report: str) -> None:
+    for block in re.findall(r"(?:^\|.*\|\n)+", report, re.MULTILINE):
+        widths = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
+        assert len(widths) == 1, block
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["--data", "nowhere"], "nowhere is no directory, expected the data"),
+        (["--size", "tiny", "fig9"], "carter2012 has no piece fig9, expected decoding, strategies"),
+    ],
+    ids=["data", "piece"],
+)
+def test_errors_are_one_line(arguments: list[str], error: str, tmp_path: Path) -> None:
+    done = run_script("experiments/carter2012/run.py", *arguments, "--output", str(tmp_path))
+    assert done.returncode != 0
+    assert error in done.stderr.splitlines()[-1]
+
+
+def test_missing_data_are_named(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    command = ["experiments/quirk2013/run.py", "--data", str(tmp_path / "empty"), "--output", str(tmp_path)]
+    done = run_script(*command)
+    assert done.returncode != 0
+    assert re.match(r"table1: .*test\.en is not there; ", done.stderr.splitlines()[-1])
+
+
+# The page
+
+
+def test_the_page_is_what_was_found() -> None:
+    found = page(recorded(RESULTS))
+    assert (DOCS / "experiments.md").read_text(encoding="utf-8") == found, "run experiments/run_all.py --page"
+    for name in re.findall(r"\]\((img/[^)]+)\)", found):
+        assert (DOCS / name).is_file(), name
+
+
+def test_the_page_tells_of_all_papers() -> None:
+    records = recorded(RESULTS)
+    assert [record["paper"] for record in records] == list(PAPERS)
+    assert {record["data"] for record in records} == {"real"}
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_pictures_can_be_drawn(paper: str, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    from experiments.common import draw  # noqa: PLC0415
+
+    record = next(r for r in recorded(RESULTS) if r["paper"] == paper)
+    paths = draw(record, f"{tmp_path}/")
+    assert [path.name for path in paths] == [f"{paper}-{name}.png" for name in compare_module(paper).PICTURES]
