@@ -53,9 +53,9 @@ python experiments/carter2012/run.py tagging --size full     # a part of it, on 
 Without data, the World English Bible and texts drawn from models stand in. Times are processor times of one
 run: only their ratios mean anything. A verdict says what these data show at this size, no more: what is
 claimed of 16,000 states is not refuted by a model of 256, and where a rule compares a run or two, a small
-difference may be chance. Nor were all rules fixed beforehand: some were changed after first figures, among them
-how an exponential is fitted to times, what search errors are counted against, how many messages and sweeps are
-run, and that "matches or improves" stands beside "equals" for the lexicon model.
+difference may be chance. Nor were all rules fixed beforehand: some were changed after first figures, among
+them how an exponential is fitted to times, what search errors are counted against, how many messages and
+sweeps are run, and that "matches or improves" stands beside "equals" for the lexicon model.
 """
 
 
