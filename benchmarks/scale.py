@@ -399,7 +399,7 @@ def nodes(quick: bool) -> Row:
     output, expected = BUILD / "nodes.json", BUILD / "threads.json"
     shutil.rmtree(BUILD / "nodes.json.parts", ignore_errors=True)
     subprocess.run(decode_job(count, expected), check=True)
-    with ray_nodes(2) as address:
+    with ray_nodes() as address:
         process = subprocess.Popen(decode_job(count, output, "--ray", address))
         begun = BUILD / "nodes.json.parts" / "part-00000.partial"
         victims: list[int] = []
