@@ -210,7 +210,12 @@ def train(
         typer.Option("--estimator", help="gibbs, or em: the plain HMM, 5 iterations each (--sweeps A,B,0)."),
     ] = "gibbs",
     shards: Annotated[
-        int, typer.Option("--shards", min=1, help="gibbs: parts of the text that sweep at the same time.")
+        int,
+        typer.Option(
+            "--shards",
+            min=1,
+            help="gibbs: parts of the text that sweep at the same time; above 1 an approximation.",
+        ),
     ] = 1,
     ray: Ray = None,
     threads: Threads = 0,
