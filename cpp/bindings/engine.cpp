@@ -1,5 +1,6 @@
 #include "../hiddenite/engine.hpp"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -72,12 +73,18 @@ void bind_answer(nb::module_& m) {
       .def_ro("id", &Answer::id)
       .def_ro("id_is_integer", &Answer::id_is_integer)
       .def_ro("paths", &Answer::paths)
+      .def_ro("routes", &Answer::routes, "The slots of each path, in a lattice.")
       .def_ro("words", &Answer::words)
       .def_ro("log_weights", &Answer::log_weights)
       .def_ro("counts", &Answer::counts)
       .def_ro("draws", &Answer::draws)
       .def_ro("marginals", &Answer::marginals)
       .def_ro("slot_words", &Answer::slot_words)
+      .def_prop_ro("spans", [](const Answer& answer) {
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> spans;
+        for (const Span span : answer.spans) spans.emplace_back(span.from, span.to);
+        return spans;
+      }, "The nodes that each slot of a lattice leads from and to.")
       .def_ro("certificate", &Answer::certificate)
       .def_ro("log_partition", &Answer::log_partition)
       .def_ro("log_partition_error", &Answer::log_partition_error)

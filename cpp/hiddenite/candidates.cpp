@@ -43,13 +43,15 @@ Slot make_plain_slot(std::span<const WordId> words, std::span<const double> log_
   return slot;
 }
 
-Slot make_slot(std::span<const WordId> words, std::span<const double> log_weights, std::size_t position) {
+Slot make_slot(std::span<const WordId> words, std::span<const double> log_weights, std::size_t position,
+               bool may_be_empty) {
   if (is_plain(words, log_weights)) return make_plain_slot(words, log_weights);
   std::vector<std::uint32_t> order;
   for (std::uint32_t i = 0; i < words.size(); ++i) {
     check(words[i], log_weights[i], position);
     if (log_weights[i] != LOG_ZERO) order.push_back(i);
   }
+  if (order.empty() && may_be_empty) return {};
   if (order.empty()) {
     throw EmptySupport(position, "position " + std::to_string(position + 1) +
                                      (words.empty() ? " has no candidate"
@@ -91,22 +93,25 @@ std::size_t Slot::find(WordId w) const {
 }
 
 Candidates Candidates::from_csr(std::span<const std::uint64_t> begin, std::span<const WordId> words,
-                                std::span<const double> log_weights, bool ends) {
+                                std::span<const double> log_weights, bool ends, std::span<const Span> spans) {
   Candidates result;
   result.ends = ends;
+  result.spans.assign(spans.begin(), spans.end());
+  if (ends && !spans.empty()) result.spans.push_back({spans.back().to, spans.back().to + 1});
   for (std::size_t i = 0; i + 1 < begin.size(); ++i) {
     const std::size_t size = begin[i + 1] - begin[i];
-    result.slots.push_back(make_slot(words.subspan(begin[i], size), log_weights.subspan(begin[i], size), i));
+    result.slots.push_back(
+        make_slot(words.subspan(begin[i], size), log_weights.subspan(begin[i], size), i, !spans.empty()));
   }
   return result;
 }
 
 double path_log_weight(const NgramTable& table, const Candidates& candidates,
-                       std::span<const std::uint32_t> path) {
+                       std::span<const std::uint32_t> path, const Route& route) {
   NodeId state = table.start();
   double log_weight = 0.0;
   for (std::size_t i = 0; i < path.size(); ++i) {
-    const Slot& slot = candidates.slots[i];
+    const Slot& slot = candidates.slots[slot_of_step(route, i)];
     log_weight += table.step(state, slot.word[path[i]]);
     log_weight += slot.log_max[path[i]];
   }

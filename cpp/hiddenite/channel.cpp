@@ -81,6 +81,50 @@ Reading reading_from_slots(const Vocabulary& vocabulary, const std::vector<Weigh
   return reading;
 }
 
+namespace {
+
+// "edge N: ", N being the place of an edge as given.
+std::string edge_place(std::size_t edge) { return "edge " + std::to_string(edge + 1) + ": "; }
+
+void check_edge(const LatticeEdge& edge, std::size_t number, std::size_t num_edges) {
+  if (edge.from >= edge.to) {
+    throw ModelError(edge_place(number) + "found one from node " + std::to_string(edge.from) + " to node " +
+                     std::to_string(edge.to) + ", expected nodes numbered so that edges lead upwards");
+  }
+  // Numbers may be left out (offsets in a text are good nodes), but not so many that they cost memory.
+  if (edge.to > 1000 + 16 * num_edges) {
+    throw ModelError(edge_place(number) + "found node " + std::to_string(edge.to) + " among " +
+                     std::to_string(num_edges) + " edges, expected nodes numbered 0, 1, 2 and so on");
+  }
+  const std::string fault = check_candidate(edge.word, edge.log_weight);
+  if (!fault.empty()) throw ModelError(edge_place(number) + fault);
+}
+
+}  // namespace
+
+Reading reading_from_lattice(const NgramTable& table, const std::vector<LatticeEdge>& edges, std::size_t keep) {
+  std::vector<std::uint32_t> order(edges.size());
+  std::iota(order.begin(), order.end(), 0);
+  for (const std::uint32_t e : order) check_edge(edges[e], e, edges.size());
+  const auto span = [&](std::uint32_t e) { return std::pair(edges[e].to, edges[e].from); };
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return span(a) < span(b); });
+  Reading reading;
+  for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
+    for (; last < order.size() && span(order[last]) == span(order[first]); ++last) {
+      reading.add(table.vocabulary, edges[order[last]].word, edges[order[last]].log_weight);
+    }
+    if (const auto repeated = find_repeated_word(reading, table.vocabulary)) {
+      const std::uint32_t e = order[first + *repeated];
+      throw ModelError(edge_place(e) + "found \"" + edges[e].word + "\" from node " + std::to_string(edges[e].from) +
+                       " to node " + std::to_string(edges[e].to) + " again, expected it once; add the weights up");
+    }
+    keep_best(reading, keep, table);
+    reading.close_slot();
+    reading.spans.push_back({edges[order[first]].from, edges[order[first]].to});
+  }
+  return reading;
+}
+
 void UnknownWords::check() const {
   if (cost >= 0.0 && std::isfinite(cost)) return;
   throw ModelError("the cost of an unknown word's character is " + std::to_string(cost) +

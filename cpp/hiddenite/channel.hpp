@@ -32,6 +32,7 @@ struct Reading {
   std::vector<std::uint64_t> begin{0};
   std::vector<WordId> words;
   std::vector<double> log_weights;
+  std::vector<Span> spans;     // [slot], where they are the edges of a graph; none: a chain
   // (candidate, spelling) of candidates outside the vocabulary, in order.
   std::vector<std::pair<std::uint64_t, std::string>> spellings;
 
@@ -76,6 +77,18 @@ class Channel {
 // and for a word given twice.
 using WeightedWords = std::vector<std::pair<std::string, double>>;
 Reading reading_from_slots(const Vocabulary& vocabulary, const std::vector<WeightedWords>& slots);
+
+// A reading from the edges of a word lattice, each with a word. Nodes are
+// numbered so that edges lead upwards; paths begin at node 0 and end at the
+// highest. Edges between the same nodes make a slot, of which the `keep` best
+// stay; slots are in ascending order of the nodes they lead to and from. Throws
+// ModelError.
+struct LatticeEdge {
+  std::uint32_t from, to;
+  std::string word;
+  double log_weight;
+};
+Reading reading_from_lattice(const NgramTable& table, const std::vector<LatticeEdge>& edges, std::size_t keep);
 
 // What is wrong with a candidate, as one line without its place; empty: nothing.
 std::string check_candidate(std::string_view word, double log_weight);

@@ -11,60 +11,89 @@ using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
+// The one position that follows, if its slot offers words.
+std::size_t WalkDecoder::next_position(const Candidates& candidates, std::size_t position) const {
+  if (candidates.is_chain()) return position + 1 < candidates.num_positions() ? position + 1 : NOWHERE;
+  std::size_t next = NOWHERE;
+  for (std::size_t i = position + 1; i < candidates.num_positions(); ++i) {
+    if (candidates.span(i).from != candidates.span(position).to || slot_at(candidates, i).size() == 0) continue;
+    if (next != NOWHERE) return NOWHERE;
+    next = i;
+  }
+  return next;
+}
+
 const Slot& WalkDecoder::slot_at(const Candidates& candidates, std::size_t position) const {
   return position < candidates.length() ? candidates.slots[position] : end_slot_;
 }
 
+// The words of the position, and of what follows: one slot, or any of several.
 void WalkDecoder::set_slots(const Candidates& candidates, std::size_t position) {
-  const std::size_t num_positions = candidates.length() + candidates.ends;
   const Slot& slot = slot_at(candidates, position);
-  if (has_next_) {
+  if (prepared_ == position) {
     std::swap(words_, next_words_);
     std::swap(bounds_, next_bounds_);
   } else {
     words_.set(index_, slot, slot.log_max);
     bounds_.clear();
   }
-  has_next_ = position + 1 < num_positions;
-  if (has_next_) {
-    const Slot& next = slot_at(candidates, position + 1);
-    next_words_.set(index_, next, next.log_max);
-    next_bounds_.clear();
-  }
+  prepared_ = next_position(candidates, position);
+  has_next_ = candidates.span(position).to + 1 < candidates.num_joints();
+  if (!has_next_) return;
+  next_bounds_.clear();
+  if (prepared_ == NOWHERE) return next_words_.set_any();
+  const Slot& next = slot_at(candidates, prepared_);
+  next_words_.set(index_, next, next.log_max);
 }
 
 // False if the budget ended first.
 bool WalkDecoder::run(const Candidates& candidates, bool prune, double margin, bool keep,
                       const Budget& budget) {
   const auto begin = Clock::now();
-  const std::size_t num_positions = candidates.length() + candidates.ends;
-  layers_.resize(num_positions + 1);
+  const std::size_t num_positions = candidates.num_positions();
+  layers_.resize(candidates.num_joints());
+  for (std::vector<Active>& layer : layers_) layer.clear();
   if (keep && passed_.size() < num_positions) passed_.resize(num_positions);  // what is there serves again
-  layers_[0].assign(1, Active{index_.start(), 0.0, NONE, NONE});
+  layers_[0].push_back(Active{index_.start(), NONE, 0.0, NONE, NONE});
   num_states_ = 1;
-  has_next_ = false;
+  prepared_ = NOWHERE;
   bool complete = true;
   std::size_t position = 0;
   for (; position < num_positions; ++position) {
-    set_slots(candidates, position);
-    next_ = &layers_[position + 1];
-    enter_states(layers_[position]);
-    if (prune) drop_dominated(margin);
-    find_reach();
-    expand(prune, margin, keep ? &passed_[position] : nullptr);
-    if (next_->empty()) break;
+    walk_position(candidates, position, prune, margin, keep ? &passed_[position] : nullptr);
+    if (!candidates.is_last_into(position)) continue;
+    if (next_->empty() && candidates.is_chain()) break;
     num_states_ += next_->size();
+    last_joint_ = candidates.span(position).to;
     const std::chrono::duration<double> elapsed = Clock::now() - begin;
     if (position + 1 < num_positions && (elapsed.count() > budget.seconds || num_states_ > budget.states)) {
       complete = false;
-      layers_.resize(position + 2);
       break;
     }
   }
   words_.clear();
   next_words_.clear();
-  if (complete && position < num_positions) throw_no_path(candidates, position);
+  if (complete && layers_.back().empty()) throw_no_path(candidates, position);
   return complete;
+}
+
+void WalkDecoder::walk_position(const Candidates& candidates, std::size_t position, bool prune, double margin,
+                                Passed* passed) {
+  const Span span = candidates.span(position);
+  next_ = &layers_[span.to];
+  position_ = static_cast<std::uint32_t>(position);
+  is_alone_ = candidates.is_first_into(position) && candidates.is_last_into(position);
+  if (passed) passed->arcs.clear();
+  if (candidates.is_first_into(position)) {
+    next_of_.clear();
+    threshold_ = LOG_ZERO;
+  }
+  if (layers_[span.from].empty() || slot_at(candidates, position).size() == 0) return;  // of a graph
+  set_slots(candidates, position);
+  enter_states(layers_[span.from]);
+  if (prune) drop_dominated(margin);
+  find_reach();
+  expand(prune, margin, passed);
 }
 
 void WalkDecoder::enter_states(const std::vector<Active>& layer) {
@@ -120,63 +149,108 @@ void WalkDecoder::find_reach() {
   }
 }
 
-std::vector<WalkDecoder::Active>::const_iterator WalkDecoder::best_final() const {
-  return std::max_element(layers_.back().begin(), layers_.back().end(),
-                          [](const Active& a, const Active& b) { return a.value < b.value; });
+std::uint32_t WalkDecoder::best_of(const std::vector<Active>& layer) {
+  const auto best = std::max_element(layer.begin(), layer.end(),
+                                     [](const Active& a, const Active& b) { return a.value < b.value; });
+  return static_cast<std::uint32_t>(best - layer.begin());
 }
 
-WordPath WalkDecoder::backtrack(std::uint32_t active) const {
-  WordPath path;
-  for (std::size_t i = layers_.size() - 1; i > 0; --i) {
-    path.push_back(layers_[i][active].word);
-    active = layers_[i][active].previous;
+// The path to a state, before what the decoded path holds already.
+void WalkDecoder::backtrack(const Candidates& candidates, std::size_t joint, std::uint32_t active,
+                            Decoded& decoded) const {
+  while (joint > 0) {
+    const Active& reached = layers_[joint][active];
+    if (reached.position < candidates.length()) {
+      decoded.path.push_back(reached.word);
+      decoded.route.push_back(reached.position);
+    }
+    active = reached.previous;
+    joint = candidates.span(reached.position).from;
   }
-  std::reverse(path.begin(), path.end());
-  return path;
+  std::reverse(decoded.path.begin(), decoded.path.end());
+  std::reverse(decoded.route.begin(), decoded.route.end());
 }
 
 Decoded WalkDecoder::decode(const Candidates& candidates, bool prune, const Budget& budget) {
   if (!run(candidates, prune, 0.0, false, budget)) return stopped_early(candidates);
-  const auto best = best_final();
   Decoded result;
-  result.path = backtrack(static_cast<std::uint32_t>(best - layers_.back().begin()));
-  result.path.resize(candidates.length());
-  result.log_weight = path_log_weight(index_.table(), candidates, result.path);
+  backtrack(candidates, layers_.size() - 1, best_of(layers_.back()), result);
+  if (candidates.is_chain()) result.route.clear();
+  result.log_weight = path_log_weight(index_.table(), candidates, result.path, result.route);
   result.certificate = {true, result.log_weight, result.log_weight,
                         prune ? Method::DOMINANCE : Method::FULL, 0, num_states_};
   return result;
 }
 
-// The best prefix completed word by word, and the most that any completion of
-// any prefix can reach: each later word at its best after any context.
-Decoded WalkDecoder::stopped_early(const Candidates& candidates) const {
-  const NgramTable& table = index_.table();
-  const auto best = best_final();
-  Decoded result;
-  result.path = backtrack(static_cast<std::uint32_t>(best - layers_.back().begin()));
-  double upper = best->value;
-  NodeId state = best->state;
-  for (std::size_t i = result.path.size(); i < candidates.length(); ++i) {
-    const Slot& slot = candidates.slots[i];
-    double most = LOG_ZERO, step_best = LOG_ZERO;
-    std::uint32_t chosen = 0;
-    NodeId chosen_state = state;
-    for (std::uint32_t k = 0; k < slot.size(); ++k) {
-      most = std::max(most, table.log_max_prob[1 + slot.word[k]] + slot.log_max[k]);
-      NodeId next = state;
-      const double value = table.step(next, slot.word[k]) + slot.log_max[k];
-      if (value > step_best) step_best = value, chosen = k, chosen_state = next;
-    }
-    result.path.push_back(chosen);
-    state = chosen_state;
-    upper += most;
+// ------------------------------------------------------------------ budgets
+
+// The most that a word of the slot can add: each at its best after any context.
+double WalkDecoder::most_of_slot(const Slot& slot) const {
+  double most = LOG_ZERO;
+  for (std::size_t k = 0; k < slot.size(); ++k) {
+    most = std::max(most, index_.table().log_max_prob[1 + slot.word[k]] + slot.log_max[k]);
   }
-  if (candidates.ends) upper += table.log_max_prob[1 + SENTENCE_END];
-  result.log_weight = path_log_weight(table, candidates, result.path);
+  return most;
+}
+
+// [joint]: the most that the rest of a path can add.
+std::vector<double> WalkDecoder::most_from_joints(const Candidates& candidates) const {
+  std::vector<double> most(candidates.num_joints(), LOG_ZERO);
+  most.back() = 0.0;
+  for (std::size_t i = candidates.num_positions(); i-- > 0;) {
+    const Span span = candidates.span(i);
+    most[span.from] = std::max(most[span.from], most_of_slot(slot_at(candidates, i)) + most[span.to]);
+  }
+  return most;
+}
+
+// Of the slots that lead on from what was walked, the one that promises most: its best prefix completed word by
+// word, and what it promises as the bound.
+Decoded WalkDecoder::stopped_early(const Candidates& candidates) const {
+  const std::vector<double> most = most_from_joints(candidates);
+  double upper = LOG_ZERO;
+  std::size_t from = 0;
+  for (std::size_t i = 0; i < candidates.num_positions(); ++i) {
+    const Span span = candidates.span(i);
+    if (span.from > last_joint_ || span.to <= last_joint_ || layers_[span.from].empty()) continue;
+    const std::vector<Active>& layer = layers_[span.from];
+    const double promise = layer[best_of(layer)].value + most_of_slot(slot_at(candidates, i)) + most[span.to];
+    if (promise > upper) upper = promise, from = span.from;
+  }
+  if (upper == LOG_ZERO && !candidates.is_chain()) throw_no_path(candidates, candidates.length());
+  if (candidates.is_chain()) from = last_joint_;
+  Decoded result;
+  const std::uint32_t best = best_of(layers_[from]);
+  backtrack(candidates, from, best, result);
+  complete(candidates, most, from, layers_[from][best].state, result);
+  if (candidates.is_chain()) result.route.clear();
+  result.log_weight = path_log_weight(index_.table(), candidates, result.path, result.route);
   const bool exact = upper <= result.log_weight;
   result.certificate = {exact, std::max(upper, result.log_weight), result.log_weight,
                         Method::AUTO, 0, num_states_};
   return result;
+}
+
+// Adds words to a path until the end: the slot that promises most, and its best word in the state.
+void WalkDecoder::complete(const Candidates& candidates, const std::vector<double>& most, std::size_t joint,
+                           NodeId state, Decoded& decoded) const {
+  for (std::size_t i = 0; i < candidates.length(); ++i) {  // slots lead upwards: none is passed by
+    const Span span = candidates.span(i);
+    const Slot& slot = candidates.slots[i];
+    if (span.from != joint || slot.size() == 0 || most_of_slot(slot) + most[span.to] < most[joint]) continue;
+    double best = LOG_ZERO;
+    std::uint32_t chosen = 0;
+    NodeId chosen_state = state;
+    for (std::uint32_t k = 0; k < slot.size(); ++k) {
+      NodeId next = state;
+      const double value = index_.table().step(next, slot.word[k]) + slot.log_max[k];
+      if (value > best) best = value, chosen = k, chosen_state = next;
+    }
+    decoded.path.push_back(chosen);
+    decoded.route.push_back(static_cast<std::uint32_t>(i));
+    state = chosen_state;
+    joint = span.to;
+  }
 }
 
 }  // namespace hiddenite

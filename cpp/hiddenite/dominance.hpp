@@ -21,6 +21,10 @@
 // margin g, every completion of what was left out scores less than best - g:
 // then the states and arcs that remain hold the k best paths, as soon as the
 // k-th is no further than g from the best.
+//
+// All of this is said of prefixes that end at one joint of the graph, and of one
+// slot that leads on from there. The slots that lead to one joint are walked one
+// after another; the states behind it are theirs together.
 #pragma once
 
 #include <optional>
@@ -36,6 +40,7 @@ struct KBest {
   std::vector<std::vector<std::uint32_t>> paths;
   std::vector<double> log_weights;
   Certificate certificate;
+  std::vector<Route> routes;  // [path]; none: paths of a chain
 };
 
 class PathLattice;
@@ -57,10 +62,11 @@ class WalkDecoder {
  private:
   friend class PathLattice;  // reads what a run left behind
 
-  struct Active {          // a state reached after some position
+  struct Active {            // a state reached at some joint
     NodeId state;
-    double value;          // V
-    std::uint32_t previous;  // the active state before, and the word in between
+    std::uint32_t position;  // how it was reached: the slot,
+    double value;            // V
+    std::uint32_t previous;  // the active state before it, and the word in between
     std::uint32_t word;
   };
   struct Entry {                   // a state or suffix of one, at the current position
@@ -90,7 +96,9 @@ class WalkDecoder {
   };
 
   bool run(const Candidates& candidates, bool prune, double margin, bool keep, const Budget& budget);
+  void walk_position(const Candidates& candidates, std::size_t position, bool prune, double margin, Passed* passed);
   void set_slots(const Candidates& candidates, std::size_t position);
+  std::size_t next_position(const Candidates& candidates, std::size_t position) const;
   const Slot& slot_at(const Candidates& candidates, std::size_t position) const;
   void enter_states(const std::vector<Active>& layer);
   void drop_dominated(double margin);
@@ -112,15 +120,22 @@ class WalkDecoder {
   void seed_threshold();
   void begin_thresholds(Passed* passed);
   void seed_from(std::uint32_t e);
-  std::vector<Active>::const_iterator best_final() const;
-  WordPath backtrack(std::uint32_t active) const;
+  static std::uint32_t best_of(const std::vector<Active>& layer);
+  void backtrack(const Candidates& candidates, std::size_t joint, std::uint32_t active, Decoded& decoded) const;
+  std::vector<double> most_from_joints(const Candidates& candidates) const;
+  double most_of_slot(const Slot& slot) const;
+  void complete(const Candidates& candidates, const std::vector<double>& most, std::size_t joint, NodeId state,
+                Decoded& decoded) const;
   KBest only_path(const Candidates& candidates, const Decoded& decoded) const;
   Decoded stopped_early(const Candidates& candidates) const;
 
   const StateIndex& index_;
-  std::vector<std::vector<Active>> layers_;  // [i]: active before position i
-  std::vector<Passed> passed_;               // [i]: position i, for k-best
+  std::vector<std::vector<Active>> layers_;  // [joint]: the states reached there
+  std::vector<Passed> passed_;               // [position], for k-best
   std::vector<Active>* next_ = nullptr;
+  std::uint32_t position_ = 0;        // under way
+  bool is_alone_ = true;              // no other leads to its joint
+  std::size_t last_joint_ = 0;        // that the run has come to
   SuffixClosure closure_;
   std::vector<Entry> entries_;  // of the closure
   std::vector<FoundArc> found_;
@@ -129,7 +144,9 @@ class WalkDecoder {
   NodeMap next_of_;
   SlotWords words_, next_words_;
   ChainBounds bounds_, next_bounds_;  // of states before and after the position
-  bool has_next_ = false;
+  bool has_next_ = false;             // something follows the position
+  std::size_t prepared_ = NOWHERE;    // the position that next_words_ are of
+  static constexpr std::size_t NOWHERE = std::numeric_limits<std::size_t>::max();
   Slot end_slot_ = make_end_slot();
   std::vector<double> word_threshold_;  // [word of the slot]: the same above that word's
   std::vector<double> most_with_word_;  // [word of the slot]: its weight, less what the next slot takes from up_of_word

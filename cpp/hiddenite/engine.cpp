@@ -17,11 +17,11 @@ const StateIndex& Engine::index(bool ends) const {
 }
 
 double path_log_weight(const NgramTable& table, const Reading& reading,
-                       const std::vector<std::uint32_t>& path, bool ends) {
+                       const std::vector<std::uint32_t>& path, const Route& route, bool ends) {
   NodeId state = table.start();
   double log_weight = 0.0;
   for (std::size_t i = 0; i < path.size(); ++i) {
-    const std::size_t c = reading.begin[i] + path[i];
+    const std::size_t c = reading.begin[slot_of_step(route, i)] + path[i];
     log_weight += table.step(state, reading.words[c]);
     log_weight += reading.log_weights[c];
   }
@@ -60,7 +60,13 @@ class Solver {
   Solver(const Engine& engine, Workspace& workspace, const Reading& reading, const Task& task,
          std::uint64_t stream, Answer& answer)
       : engine_(engine), workspace_(workspace), reading_(reading), task_(task), stream_(stream), answer_(answer),
-        candidates_(Candidates::from_csr(reading.begin, reading.words, reading.log_weights, task.ends)) {}
+        candidates_(Candidates::from_csr(reading.begin, reading.words, reading.log_weights, task.ends,
+                                         reading.spans)) {
+    const bool needs_chain = task.method == Method::REFINE || task.method == Method::PAPER;
+    if (needs_chain && !candidates_.is_chain()) {
+      throw ModelError("the record is a lattice, which refine and paper do not read; use auto, dominance or full");
+    }
+  }
 
   void run() {
     switch (task_.kind) {
@@ -73,19 +79,21 @@ class Solver {
   }
 
  private:
-  void add_path(std::vector<std::uint32_t> path) {
-    answer_.log_weights.push_back(path_log_weight(engine_.table(), reading_, path, task_.ends));
+  void add_path(std::vector<std::uint32_t> path, Route route = {}) {
+    answer_.log_weights.push_back(path_log_weight(engine_.table(), reading_, path, route, task_.ends));
     answer_.words.emplace_back();
     for (std::size_t i = 0; i < path.size(); ++i) {
-      answer_.words.back().emplace_back(reading_.word(engine_.table().vocabulary, i, path[i]));
+      answer_.words.back().emplace_back(
+          reading_.word(engine_.table().vocabulary, slot_of_step(route, i), path[i]));
     }
     answer_.paths.push_back(std::move(path));
+    if (!candidates_.is_chain()) answer_.routes.push_back(std::move(route));
   }
 
-  std::vector<std::uint32_t> best_candidates(const WordPath& path) const {
+  std::vector<std::uint32_t> best_candidates(const WordPath& path, const Route& route) const {
     std::vector<std::uint32_t> result(path.size());
     for (std::size_t i = 0; i < path.size(); ++i) {
-      const Slot& slot = candidates_.slots[i];
+      const Slot& slot = candidates_.slots[slot_of_step(route, i)];
       result[i] = slot.candidate[slot.begin[path[i]]];
     }
     return result;
@@ -93,7 +101,7 @@ class Solver {
 
   void decode() {
     const Decoded decoded = decode_by(chosen_method());
-    add_path(best_candidates(decoded.path));
+    add_path(best_candidates(decoded.path, decoded.route), decoded.route);
     answer_.certificate = decoded.certificate;
   }
 
@@ -132,13 +140,16 @@ class Solver {
     } else {
       best = walker().kbest(candidates_, task_.count, method == Method::DOMINANCE, task_.budget);
     }
-    for (auto& path : best.paths) add_path(std::move(path));
+    for (std::size_t i = 0; i < best.paths.size(); ++i) {
+      add_path(std::move(best.paths[i]), best.routes.empty() ? Route{} : std::move(best.routes[i]));
+    }
     answer_.certificate = best.certificate;
   }
 
   // AUTO stays AUTO where refining is worth a try: few words to choose from.
   Method chosen_method() const {
     if (task_.method != Method::AUTO) return task_.method;
+    if (!candidates_.is_chain()) return Method::DOMINANCE;
     std::size_t num_words = 0;
     for (const Slot& slot : candidates_.slots) num_words += slot.size();
     const std::size_t length = candidates_.length();
@@ -173,7 +184,7 @@ class Solver {
     for (DrawnPath& drawn : posterior({}).sample(task_.count, random)) {
       answer_.draws.insert(answer_.draws.end(), drawn.count, static_cast<std::uint32_t>(answer_.paths.size()));
       answer_.counts.push_back(drawn.count);
-      add_path(std::move(drawn.candidates));
+      add_path(std::move(drawn.candidates), std::move(drawn.route));
     }
     shuffle(answer_.draws, random);  // a multiset of independent draws in random order: independent draws
     answer_.trials = task_.count;
@@ -215,6 +226,7 @@ class Solver {
 
   void marginals() {
     answer_.marginals = slot_marginals();
+    answer_.spans = reading_.spans;
     for (std::size_t i = 0; i < reading_.length(); ++i) {
       answer_.slot_words.emplace_back();
       for (std::size_t c = 0; c < answer_.marginals[i].size(); ++c) {
@@ -225,6 +237,10 @@ class Solver {
 
   // Positions are fixed, so the least expected number of wrong words is had slot by slot.
   void mbr() {
+    if (!candidates_.is_chain()) {
+      throw ModelError("the record is a lattice, where words have no fixed positions to be wrong at; use the "
+                       "objective map, or marginals");
+    }
     std::vector<std::uint32_t> path;
     for (const std::vector<double>& slot : slot_marginals()) {
       const auto best = std::max_element(slot.begin(), slot.end());

@@ -42,12 +42,14 @@ struct Answer {
   bool id_is_integer = false;
   // Candidates by their place in the slots, and as words.
   std::vector<std::vector<std::uint32_t>> paths;
+  std::vector<Route> routes;  // [path]: its slots, in a lattice
   std::vector<std::vector<std::string>> words;
   std::vector<double> log_weights;
   std::vector<std::uint64_t> counts;            // samples: how often each path was drawn
   std::vector<std::uint32_t> draws;             // samples: the path of each draw, in order
   std::vector<std::vector<double>> marginals;   // [slot][candidate]
   std::vector<std::vector<std::string>> slot_words;  // marginals: the candidates' words
+  std::vector<Span> spans;                      // marginals: of the slots, in a lattice
   Certificate certificate;
   double log_partition = 0.0;
   double log_partition_error = 0.0;             // standard error; 0: exact
@@ -87,7 +89,7 @@ class Workspace {
 // The weight of candidates by their place in the slots: the one routine that
 // scores what is returned.
 double path_log_weight(const NgramTable& table, const Reading& reading,
-                       const std::vector<std::uint32_t>& path, bool ends);
+                       const std::vector<std::uint32_t>& path, const Route& route, bool ends);
 
 // Answers records in order. Each line is read by the channel.
 std::vector<Answer> answer_lines(const Engine& engine, const Channel& channel,

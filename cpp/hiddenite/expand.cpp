@@ -67,9 +67,6 @@ void WalkDecoder::seed_from(std::uint32_t e) {
 }
 
 void WalkDecoder::expand(bool prune, double margin, Passed* passed) {
-  next_->clear();
-  next_of_.clear();
-  if (passed) passed->arcs.clear();
   if (prune) {
     bound_words();
     begin_thresholds(passed);
@@ -85,7 +82,7 @@ void WalkDecoder::expand(bool prune, double margin, Passed* passed) {
     if (found_.size() >= FOUND_AT_ONCE) use_found(prune, margin, passed);
   }
   use_found(prune, margin, passed);
-  if (prune) drop_late(margin, passed);
+  if (prune && is_alone_) drop_late(margin, passed);
   if (!passed) return;
   std::swap(passed->closure, closure_);
   std::swap(passed->entries, entries_);
@@ -97,10 +94,9 @@ void WalkDecoder::expand(bool prune, double margin, Passed* passed) {
 // What an earlier run knew, or a guess.
 void WalkDecoder::begin_thresholds(Passed* passed) {
   if (passed && is_again_) {
-    threshold_ = passed->threshold;
+    threshold_ = std::max(threshold_, passed->threshold);
     std::swap(word_threshold_, passed->word_threshold);
   } else {
-    threshold_ = LOG_ZERO;
     word_threshold_.assign(words_.slot().size(), LOG_ZERO);
     seed_threshold();
   }
@@ -271,9 +267,9 @@ std::uint32_t WalkDecoder::relax(NodeId next, double value, std::uint32_t origin
   std::uint32_t& place = next_of_.at(next, inserted);
   if (inserted) {
     place = static_cast<std::uint32_t>(next_->size());
-    next_->push_back({next, value, origin, word});
+    next_->push_back({next, position_, value, origin, word});
   } else if (value > (*next_)[place].value) {
-    (*next_)[place] = {next, value, origin, word};
+    (*next_)[place] = {next, position_, value, origin, word};
   }
   return place;
 }

@@ -46,6 +46,8 @@ namespace {
 constexpr double CANCELS = 1e-6;
 // Linear masses below this are close to leaving the range of doubles.
 constexpr double TINY = 1e-280;
+// Units of masses that are further apart, in nats, leave it too.
+constexpr double FAR_APART = 300.0;
 // Arcs are asked for so many states ahead.
 constexpr std::uint32_t PREFETCH = 6;
 
@@ -73,27 +75,35 @@ class SumFilter : public FullPosterior::Filter {
   // All draws at once, last position first: those that have chosen the same words so far are one bundle. The
   // words behind a state decide how they go on, so bundles in one state share its table.
   std::vector<DrawnPath> sample(std::uint64_t count, Random& random) override {
-    std::vector<std::vector<Bundle>> bundles(num_positions() + 1);  // [i]: after i positions
-    if (count > 0) bundles.back().push_back({0, NONE, NONE, count});  // the one state that sums up the last layer
-    for (std::size_t i = num_positions(); i-- > 0;) {
-      Position& position = positions_[i];
-      prepare_to_sample(position);
-      tabulate_arcs(position, bundles[i + 1]);
-      draw_arcs(bundles[i + 1], random);
-      draw_candidates(i, random);
-      draw_origins(position, bundles[i], random);
+    std::vector<std::vector<Bundle>> bundles(candidates_->num_joints());  // [joint]
+    if (count > 0) bundles.back().push_back({0, NONE, NONE, NONE, count});  // the one state that sums up the last joint
+    for (std::size_t end = candidates_->num_positions(); end > 0;) {
+      std::size_t begin = end - 1;  // positions begin .. end lead to one joint
+      while (!candidates_->is_first_into(begin)) --begin;
+      const std::vector<Bundle>& after = bundles[candidates_->span(begin).to];
+      tabulate_arcs(begin, end, after);
+      draw_arcs(begin, end, after, random);
+      draw_candidates(random);
+      draw_origins(bundles, random);
+      end = begin;
     }
     return read_off(bundles);
   }
 
   std::vector<std::vector<double>> marginals(const std::vector<std::size_t>& slot_sizes) override {
     std::vector<std::vector<double>> result(candidates_->length());
-    std::vector<Number> beta(1, Number::one()), beta_before;
-    for (std::size_t i = num_positions(); i-- > 0;) {
+    std::vector<Completion> completions(candidates_->num_joints());
+    completions.back().mass.assign(1, Number::one());
+    for (std::size_t i = candidates_->num_positions(); i-- > 0;) {
       meter_.check(num_states_, i, candidates_->length());
-      backward(positions_[i], slot_at(i), beta, beta_before);
-      if (i < candidates_->length()) result[i] = slot_marginals(i, slot_sizes[i]);
-      beta.swap(beta_before);
+      const Span span = candidates_->span(i);
+      Completion& after = completions[span.to];
+      if (candidates_->is_last_into(i)) rescale(after.mass, after.log_scale);  // all that leads on has been seen
+      if (i < candidates_->length()) result[i].assign(slot_sizes[i], 0.0);
+      if (positions_[i].arcs.empty() || after.mass.empty()) continue;
+      backward(positions_[i], slot_at(i), after.mass);
+      if (i < candidates_->length()) find_slot_marginals(i, after.log_scale, result[i]);
+      add_completion(after.log_scale, joints_[span.from].states.size(), completions[span.from]);
     }
     return result;
   }
@@ -125,24 +135,47 @@ class SumFilter : public FullPosterior::Filter {
       first_extension.swap(built.first_extension);
       extensions.swap(built.extensions);
     }
+    void clear() {
+      state.clear();
+      extensions.clear();
+    }
+  };
+  // What the prefixes bring to a joint.
+  struct Joint {
+    std::vector<NodeId> states;
+    std::vector<Number> values;
+    double log_scale_before = 0.0;  // of what the arcs bring, and of
+    double log_scale = 0.0;         // `values`, which are scaled anew once all is there
+  };
+  // What can follow the states of a joint; empty: nothing.
+  struct Completion {
+    std::vector<Number> mass;
+    double log_scale = 0.0;
   };
   struct Position {
     Closure closure;
     std::vector<Entry> entries;   // of the closure
     std::vector<Arc> arcs;        // by entry, then by word
-    std::uint32_t num_active = 0;           // states before and
-    std::uint32_t num_next = 0;             // after the position
     std::vector<Number> extension_sums;     // for sampling: running sums
+
+    void clear() {
+      closure.clear();
+      entries.clear();
+      arcs.clear();
+      extension_sums.clear();
+    }
   };
-  // Draws that agree from a position on.
+  // Draws that agree from a joint on.
   struct Bundle {
-    std::uint32_t state;      // before the position
-    std::uint32_t candidate;  // at the position; NONE: </s>, or nothing
-    std::uint32_t parent;     // the bundle after the position
+    std::uint32_t state;      // at the joint
+    std::uint32_t position;   // that they take from there; NONE: all is said
+    std::uint32_t candidate;  // of its slot; NONE: </s>
+    std::uint32_t parent;     // the bundle after it
     std::uint64_t count;
   };
   // Draws of a bundle that take one arc.
   struct Portion {
+    std::uint32_t position;
     std::uint32_t arc;
     std::uint32_t candidate;
     std::uint32_t parent;
@@ -179,34 +212,60 @@ class SumFilter : public FullPosterior::Filter {
   // ------------------------------------------------------------- forward
 
   void forward() {
-    std::vector<NodeId> states{index_.start()};
-    std::vector<Number> values{Number::one()};
-    log_scale_ = 0.0;
+    const std::size_t num_positions = candidates_->num_positions();
+    if (positions_.size() < num_positions) positions_.resize(num_positions);
+    if (joints_.size() < candidates_->num_joints()) joints_.resize(candidates_->num_joints());
+    for (std::size_t j = 0; j < candidates_->num_joints(); ++j) joints_[j].states.clear(), joints_[j].values.clear();
+    joints_[0].states.push_back(index_.start());
+    joints_[0].values.push_back(Number::one());
+    joints_[0].log_scale = 0.0;
     num_states_ = 1;
-    if (positions_.size() < num_positions()) positions_.resize(num_positions());
-    for (std::size_t i = 0; i < num_positions(); ++i) {
-      Position& position = positions_[i];
-      position.num_active = static_cast<std::uint32_t>(states.size());
-      enter_states(position, states, values);
-      const Slot& slot = slot_at(i);
-      words_.set(index_, slot, slot.log_sum);
-      find_arcs(position, i + 1 == num_positions(), states, values);
-      words_.clear();
-      if (states.empty()) throw_no_path(*candidates_, i);
-      position.num_next = static_cast<std::uint32_t>(states.size());
-      num_states_ += states.size();
+    for (std::size_t i = 0; i < num_positions; ++i) {
+      walk_position(i);
+      Joint& joint = joints_[candidates_->span(i).to];
+      if (!candidates_->is_last_into(i)) continue;
+      if (joint.states.empty() && candidates_->is_chain()) throw_no_path(*candidates_, i);
+      num_states_ += joint.states.size();
       meter_.check(num_states_, i, candidates_->length());
-      rescale(values);
+      joint.log_scale = joint.log_scale_before;
+      rescale(joint.values, joint.log_scale);
     }
+    const Joint& last = joints_[candidates_->num_joints() - 1];
+    if (last.states.empty()) throw_no_path(*candidates_, num_positions);
     Number total{};
-    for (const Number value : values) total += value;
-    log_partition_ = total.log() + log_scale_;
+    for (const Number value : last.values) total += value;
+    log_partition_ = total.log() + last.log_scale;
   }
 
-  std::size_t num_positions() const { return candidates_->length() + candidates_->ends; }
+  // From the joint before the position to the one after it.
+  void walk_position(std::size_t i) {
+    const Span span = candidates_->span(i);
+    const Joint& from = joints_[span.from];
+    Joint& to = joints_[span.to];
+    Position& position = positions_[i];
+    const Slot& slot = slot_at(i);
+    if (candidates_->is_first_into(i)) next_of_.clear();
+    if (from.states.empty() || slot.size() == 0) return position.clear();  // of a graph
+    if (to.states.empty()) to.log_scale_before = from.log_scale;
+    enter_states(position, from, in_unit(from.log_scale, to.log_scale_before));
+    words_.set(index_, slot, slot.log_sum);
+    find_arcs(position, std::size_t{span.to} + 1 == candidates_->num_joints(), to);
+    words_.clear();
+  }
+
+  // The factor from one unit to another.
+  static Number in_unit(double log_scale, double log_scale_there) {
+    const double log_factor = log_scale - log_scale_there;
+    if constexpr (std::is_same_v<Number, Linear>) {
+      if (std::fabs(log_factor) > FAR_APART) throw Underflow();
+    }
+    return log_factor == 0.0 ? Number::one() : Number::from_log(log_factor);
+  }
+
   const Slot& slot_at(std::size_t i) const { return i < candidates_->length() ? candidates_->slots[i] : end_slot_; }
 
-  void enter_states(Position& position, const std::vector<NodeId>& states, const std::vector<Number>& values) {
+  void enter_states(Position& position, const Joint& joint, Number unit) {
+    const std::vector<NodeId>& states = joint.states;
     for (const NodeId s : states) index_.prefetch_state(s);
     closure_.build(index_, states.size(), [&](std::size_t i) { return states[i]; });
     std::vector<Entry>& entries = position.entries;
@@ -214,7 +273,7 @@ class SumFilter : public FullPosterior::Filter {
     for (std::uint32_t i = 0; i < states.size(); ++i) {
       Entry& entry = entries[closure_.entry(states[i])];
       entry.active = i;
-      entry.value = values[i];
+      entry.value = joint.values[i] * unit;
     }
     position.closure.take(closure_);
     const Closure& closure = position.closure;
@@ -227,11 +286,8 @@ class SumFilter : public FullPosterior::Filter {
     }
   }
 
-  // Arcs of all entries and what they carry; the states and masses after the position.
-  void find_arcs(Position& position, bool is_last, std::vector<NodeId>& states, std::vector<Number>& values) {
-    states.clear();
-    values.clear();
-    next_of_.clear();
+  // Arcs of all entries and what they carry to the joint.
+  void find_arcs(Position& position, bool is_last, Joint& joint) {
     position.arcs.clear();
     position.extension_sums.clear();
     listed_.assign(words_.slot().size(), {});
@@ -250,8 +306,8 @@ class SumFilter : public FullPosterior::Filter {
         Arc found{e, k, 0, Number::from_log(log_factor), inflow};
         check_range(found, log_factor);
         if (!inflow.is_zero() && log_factor != LOG_ZERO) {
-          found.to = place_of(is_last ? ROOT : arc.next, states, values);
-          values[found.to] += inflow * found.factor;
+          found.to = place_of(is_last ? ROOT : arc.next, joint);
+          joint.values[found.to] += inflow * found.factor;
         } else {
           found.to = NONE;
         }
@@ -316,22 +372,25 @@ class SumFilter : public FullPosterior::Filter {
     return arc < end && arc->word == k;
   }
 
-  std::uint32_t place_of(NodeId next, std::vector<NodeId>& states, std::vector<Number>& values) {
+  std::uint32_t place_of(NodeId next, Joint& joint) {
     bool inserted;
     std::uint32_t& place = next_of_.at(next, inserted);
     if (inserted) {
-      place = static_cast<std::uint32_t>(states.size());
-      states.push_back(next);
-      values.push_back({});
+      place = static_cast<std::uint32_t>(joint.states.size());
+      joint.states.push_back(next);
+      joint.values.push_back({});
     }
     return place;
   }
 
-  void rescale(std::vector<Number>& values) {
+  // So that the most is one.
+  static void rescale([[maybe_unused]] std::vector<Number>& values, [[maybe_unused]] double& log_scale) {
     if constexpr (std::is_same_v<Number, Linear>) {
-      const double most = std::max_element(values.begin(), values.end())->value;
+      double most = 0.0;
+      for (const Number value : values) most = std::max(most, value.value);
+      if (most == 0.0) return;
       for (Number& value : values) value.value /= most;
-      log_scale_ += std::log(most);
+      log_scale += std::log(most);
     }
   }
 
@@ -349,9 +408,10 @@ class SumFilter : public FullPosterior::Filter {
     }
   }
 
-  // A table for each state that a bundle is in, by one look at all arcs.
-  void tabulate_arcs(const Position& position, const std::vector<Bundle>& bundles) {
-    table_of_.assign(position.num_next, NONE);
+  // A table for each state of a joint that a bundle is in, by one look at all arcs of the positions begin .. end
+  // that lead there. Arcs are numbered through.
+  void tabulate_arcs(std::size_t begin, std::size_t end, const std::vector<Bundle>& bundles) {
+    table_of_.assign(joints_[candidates_->span(begin).to].states.size(), NONE);
     std::uint32_t num_tables = 0;
     for (const Bundle& bundle : bundles) {
       if (table_of_[bundle.state] != NONE) continue;
@@ -359,10 +419,14 @@ class SumFilter : public FullPosterior::Filter {
       if (tables_.size() == num_tables) tables_.emplace_back();
       tables_[num_tables++].clear();
     }
-    for (std::uint32_t a = 0; a < position.arcs.size(); ++a) {
-      const Arc& arc = position.arcs[a];
-      if (arc.to == NONE || table_of_[arc.to] == NONE) continue;
-      tables_[table_of_[arc.to]].add(a, arc.inflow * arc.factor);
+    std::uint32_t number = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      prepare_to_sample(positions_[i]);
+      for (const Arc& arc : positions_[i].arcs) {
+        const std::uint32_t a = number++;
+        if (arc.to == NONE || table_of_[arc.to] == NONE) continue;
+        tables_[table_of_[arc.to]].add(a, arc.inflow * arc.factor);
+      }
     }
   }
 
@@ -379,27 +443,35 @@ class SumFilter : public FullPosterior::Filter {
     picked_.clear();
   }
 
-  void draw_arcs(const std::vector<Bundle>& bundles, Random& random) {
+  void draw_arcs(std::size_t begin, std::size_t end, const std::vector<Bundle>& bundles, Random& random) {
     portions_.clear();
     for (std::uint32_t b = 0; b < bundles.size(); ++b) {
       const Table& table = tables_[table_of_[bundles[b].state]];
       tally(bundles[b].count, table.items.size(), [&] { return table.draw(random); },
-            [&](std::uint32_t j, std::uint64_t count) { portions_.push_back({table.items[j], NONE, b, count}); });
+            [&](std::uint32_t j, std::uint64_t count) {
+              portions_.push_back({static_cast<std::uint32_t>(begin), table.items[j], NONE, b, count});
+            });
+    }
+    if (end - begin == 1) return;
+    for (Portion& portion : portions_) {  // to its own position
+      for (; portion.arc >= positions_[portion.position].arcs.size(); ++portion.position) {
+        portion.arc -= static_cast<std::uint32_t>(positions_[portion.position].arcs.size());
+      }
     }
   }
 
   // Splits the portions whose word stands for several candidates.
-  void draw_candidates(std::size_t i, Random& random) {
-    if (i == candidates_->length()) return;
-    const Slot& slot = candidates_->slots[i];
+  void draw_candidates(Random& random) {
     const std::size_t num_portions = portions_.size();
     for (std::size_t p = 0; p < num_portions; ++p) {
       const Portion portion = portions_[p];
-      const std::uint32_t k = positions_[i].arcs[portion.arc].word;
+      if (portion.position == candidates_->length()) continue;  // </s>
+      const Slot& slot = candidates_->slots[portion.position];
+      const std::uint32_t k = positions_[portion.position].arcs[portion.arc].word;
       bool is_first = true;
       const auto add = [&](std::uint32_t c, std::uint64_t count) {
         Portion& part = std::exchange(is_first, false) ? portions_[p] : portions_.emplace_back();
-        part = {portion.arc, slot.candidate[c], portion.parent, count};
+        part = {portion.position, portion.arc, slot.candidate[c], portion.parent, count};
       };
       if (slot.begin[k + 1] - slot.begin[k] == 1) {
         add(slot.begin[k], portion.count);
@@ -410,13 +482,18 @@ class SumFilter : public FullPosterior::Filter {
   }
 
   // The states whose prefixes used the arcs: an arc's own, or those that backed off to it.
-  void draw_origins(const Position& position, std::vector<Bundle>& before, Random& random) {
+  void draw_origins(std::vector<std::vector<Bundle>>& bundles, Random& random) {
     for (const Portion& portion : portions_) {
+      const Position& position = positions_[portion.position];
+      std::vector<Bundle>& before = bundles[candidates_->span(portion.position).from];
       const Arc& arc = position.arcs[portion.arc];
       // Those of `count` draws that begin in an entry become a bundle; the number of the others is returned.
       const auto take = [&](std::uint32_t e, Number reach, std::uint64_t count) {
         const std::uint64_t own = count_below(position.entries[e].value.ratio(reach), count, random);
-        if (own > 0) before.push_back({position.entries[e].active, portion.candidate, portion.parent, own});
+        if (own > 0) {
+          before.push_back(
+              {position.entries[e].active, portion.position, portion.candidate, portion.parent, own});
+        }
         return count - own;
       };
       std::uint64_t rest = take(arc.entry, arc.inflow, portion.count);
@@ -492,16 +569,16 @@ class SumFilter : public FullPosterior::Filter {
     }
   }
 
-  // The bundles before the first position are the paths.
+  // The bundles of the first joint are the paths.
   std::vector<DrawnPath> read_off(const std::vector<std::vector<Bundle>>& bundles) const {
     std::vector<DrawnPath> drawn;
     for (const Bundle& first : bundles.front()) {
       DrawnPath& path = drawn.emplace_back();
       path.count = first.count;
-      const Bundle* bundle = &first;
-      for (std::size_t i = 0; i < candidates_->length(); ++i) {
+      for (const Bundle* bundle = &first; bundle->candidate != NONE;
+           bundle = &bundles[candidates_->span(bundle->position).to][bundle->parent]) {
         path.candidates.push_back(bundle->candidate);
-        bundle = &bundles[i + 1][bundle->parent];
+        if (!candidates_->is_chain()) path.route.push_back(bundle->position);
       }
     }
     return drawn;
@@ -531,24 +608,32 @@ class SumFilter : public FullPosterior::Filter {
 
   // ------------------------------------------------------------ backward
 
-  // beta_before[s] for the states before the position, from beta after it. An arc that carries nothing
-  // has no destination and counts as zero; no prefix of positive mass asks for it.
-  void backward(const Position& position, const Slot& slot, const std::vector<Number>& beta,
-                std::vector<Number>& beta_before) {
+  // beta of the position's entries, from beta after it. An arc that carries nothing has no destination and counts
+  // as zero; no prefix of positive mass asks for it.
+  void backward(const Position& position, const Slot& slot, const std::vector<Number>& beta) {
     value_.assign(position.arcs.size(), {});
     for (std::size_t a = 0; a < position.arcs.size(); ++a) {
       const Arc& arc = position.arcs[a];
       if (arc.to != NONE) value_[a] = arc.factor * beta[arc.to];
     }
     entry_beta_.assign(position.entries.size(), {});
-    beta_before.assign(position.num_active, {});
+    beta_before_.clear();
     for (std::size_t e = position.entries.size(); e-- > 0;) {  // shortest first
       const Entry& entry = position.entries[e];
       for (std::uint32_t a = 0; a < entry.num_arcs; ++a) entry_beta_[e] += value_[entry.first_arc + a];
       if (position.closure.suffix[e] != NONE) entry_beta_[e] += beta_by_backing_off(position, slot, e);
-      if (entry.active != NONE) beta_before[entry.active] = entry_beta_[e];
+      if (entry.active != NONE) beta_before_.emplace_back(entry.active, entry_beta_[e]);
     }
-    rescale_beta(beta_before);
+  }
+
+  // What a position adds to the completions of the joint before it.
+  void add_completion(double log_scale, std::size_t num_states, Completion& before) const {
+    if (before.mass.empty()) {
+      before.mass.assign(num_states, {});
+      before.log_scale = log_scale;
+    }
+    const Number unit = in_unit(log_scale, before.log_scale);
+    for (const auto& [state, beta] : beta_before_) before.mass[state] += beta * unit;
   }
 
   Number beta_by_backing_off(const Position& position, const Slot& slot, std::size_t e) const {
@@ -595,17 +680,8 @@ class SumFilter : public FullPosterior::Filter {
     return sum;
   }
 
-  void rescale_beta(std::vector<Number>& beta) {
-    if constexpr (std::is_same_v<Number, Linear>) {
-      double most = 0.0;
-      for (const Number value : beta) most = std::max(most, value.value);
-      if (most > 0.0) {
-        for (Number& value : beta) value.value /= most;
-      }
-    }
-  }
-
-  std::vector<double> slot_marginals(std::size_t i, std::size_t size) const {
+  // [candidate]: the share of the paths that take it; `log_scale` is that of what follows.
+  void find_slot_marginals(std::size_t i, double log_scale, std::vector<double>& result) const {
     const Position& position = positions_[i];
     const Slot& slot = candidates_->slots[i];
     std::vector<Number> flow(slot.size());
@@ -616,20 +692,23 @@ class SumFilter : public FullPosterior::Filter {
       flow[arc.word] += arc.inflow * value_[a];
       total += arc.inflow * value_[a];
     }
-    std::vector<double> result(size, 0.0);
+    if (total.is_zero()) return;
+    const double log_scale_before = joints_[candidates_->span(i).to].log_scale_before;
+    const double log_total = total.log() + log_scale_before + log_scale;
+    const double share = candidates_->is_chain() ? 1.0 : std::min(std::exp(log_total - log_partition_), 1.0);
     for (std::size_t k = 0; k < slot.size(); ++k) {
-      const double prob = flow[k].ratio(total);
+      const double prob = share * flow[k].ratio(total);
       for (std::uint32_t c = slot.begin[k]; c < slot.begin[k + 1]; ++c) {
         result[slot.candidate[c]] = prob * std::exp(slot.log_weight[c] - slot.log_sum[k]);
       }
     }
-    return result;
   }
 
   const StateIndex& index_;
   const Candidates* candidates_ = nullptr;
   const Slot end_slot_ = make_end_slot();
   std::vector<Position> positions_;
+  std::vector<Joint> joints_;
   SuffixClosure closure_;  // of the position under way
   SlotWords words_;
   NodeMap next_of_;
@@ -637,7 +716,7 @@ class SumFilter : public FullPosterior::Filter {
   std::vector<std::uint32_t> times_listed_;
   Meter meter_{Budget{}};
   std::vector<Number> value_, entry_beta_;
-  double log_scale_ = 0.0;
+  std::vector<std::pair<std::uint32_t, Number>> beta_before_;  // of the states before a position
   double log_partition_ = 0.0;
   std::uint64_t num_states_ = 1;
   // Of sample().
@@ -656,16 +735,21 @@ FullPosterior::FullPosterior(const StateIndex& index) : index_(index) {}
 FullPosterior::~FullPosterior() = default;
 
 void FullPosterior::observe(const Candidates& candidates, const Budget& budget) {
-  const Meter meter(budget);
+  candidates_ = &candidates;
+  budget_ = budget;
   try {
     if (!linear_) linear_ = std::make_unique<SumFilter<Linear>>(index_);
     current_ = linear_.get();
-    current_->observe(candidates, meter);
+    current_->observe(candidates, Meter(budget));
   } catch (const Underflow&) {
-    if (!logarithmic_) logarithmic_ = std::make_unique<SumFilter<Logarithmic>>(index_);
-    current_ = logarithmic_.get();
-    current_->observe(candidates, meter);
+    observe_by_logarithms();
   }
+}
+
+void FullPosterior::observe_by_logarithms() {
+  if (!logarithmic_) logarithmic_ = std::make_unique<SumFilter<Logarithmic>>(index_);
+  current_ = logarithmic_.get();
+  current_->observe(*candidates_, Meter(budget_));
 }
 
 double FullPosterior::log_partition() const { return current_->log_partition(); }
@@ -674,7 +758,12 @@ std::vector<DrawnPath> FullPosterior::sample(std::uint64_t count, Random& random
   return current_->sample(count, random);
 }
 std::vector<std::vector<double>> FullPosterior::marginals(const std::vector<std::size_t>& slot_sizes) {
-  return current_->marginals(slot_sizes);
+  try {
+    return current_->marginals(slot_sizes);
+  } catch (const Underflow&) {
+    observe_by_logarithms();
+    return current_->marginals(slot_sizes);
+  }
 }
 
 }  // namespace hiddenite

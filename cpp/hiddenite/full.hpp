@@ -15,7 +15,8 @@
 // part, and a state's table is made once for all that come to it. A word path
 // has one path of states, so each bundle that arrives is a path of its own.
 //
-// Masses are doubles scaled per position. Weights so far apart that they leave
+// The slots that lead to one joint of the graph add up there, in one unit: masses
+// are doubles scaled per joint. Weights so far apart that they leave
 // the range of doubles make the same code run on logarithms.
 #pragma once
 
@@ -30,6 +31,7 @@ namespace hiddenite {
 
 struct DrawnPath {
   std::vector<std::uint32_t> candidates;  // by their places in the slots as given
+  Route route;
   std::uint64_t count = 0;                // how often it was drawn
 };
 
@@ -55,7 +57,11 @@ class FullPosterior {
   class Filter;  // the pass, on doubles or on logarithms
 
  private:
+  void observe_by_logarithms();
+
   const StateIndex& index_;
+  const Candidates* candidates_ = nullptr;
+  Budget budget_;
   std::unique_ptr<Filter> linear_, logarithmic_;  // made when first needed
   Filter* current_ = nullptr;
 };

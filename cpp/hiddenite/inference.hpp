@@ -32,6 +32,7 @@ struct Decoded {
   WordPath path;
   double log_weight = LOG_ZERO;  // path_log_weight(path)
   Certificate certificate;
+  Route route{};
 };
 
 }  // namespace hiddenite

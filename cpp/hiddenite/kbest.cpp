@@ -15,20 +15,22 @@ constexpr double MAX_MARGIN = 200.0;  // beyond, all paths are looked at
 
 // The paths within a margin of the best, from what a run left behind.
 //
-// From the last position back: with the exact best completion of each state,
-// an edge is made for each prefix state that uses an arc, if the best path
-// over it is within the margin. Then best first: a partial path stands for its
-// best completion; taken from the queue, it makes way for the same prefix with
-// the next best edge, and for itself one edge longer.
+// From the last joint back: with the exact best completion of each state, an
+// edge is made for each prefix state that uses an arc, if the best path over it
+// is within the margin. Then best first: a partial path stands for its best
+// completion; taken from the queue, it makes way for the same prefix with the
+// next best edge, and for itself one edge longer.
 class PathLattice {
  public:
   PathLattice(WalkDecoder& walk, const Candidates& candidates, double least)
-      : walk_(walk), candidates_(candidates), least_(least), layers_(walk.layers_.size() - 1) {
-    after_.assign(walk.layers_.back().size(), 0.0);
-    for (std::size_t i = layers_.size(); i-- > 0;) {
+      : walk_(walk), candidates_(candidates), least_(least), layers_(walk.layers_.size()) {
+    layers_.back().after.assign(walk.layers_.back().size(), 0.0);
+    for (std::size_t i = candidates.num_positions(); i-- > 0;) {
+      // All that leads on from the joint has been seen: it leads further up.
+      if (candidates.is_last_into(i)) group_edges(candidates.span(i).to);
       find_edges(i);
-      group_edges(i);
     }
+    group_edges(0);
   }
 
   KBest best(std::size_t k) {
@@ -38,12 +40,13 @@ class PathLattice {
       const std::uint32_t top = queue_.top().partial;
       queue_.pop();
       const Partial partial = partials_[top];
-      const Edge& edge = *find(partial.length, partial.state, partial.rank);
-      push(partial.prefix, partial.parent, partial.state, partial.rank + 1, partial.length);
-      if (partial.length + 1 < layers_.size()) {
-        push(partial.prefix + edge.log_weight, top, edge.to, 0, partial.length + 1);
+      const Edge edge = *find(partial.joint, partial.state, partial.rank);
+      push(partial.prefix, partial.parent, partial.state, partial.rank + 1, partial.joint);
+      const std::uint32_t joint = candidates_.span(edge.position).to;
+      if (joint + 1 < layers_.size()) {
+        push(partial.prefix + edge.log_weight, top, edge.to, 0, joint);
       } else {
-        result.paths.push_back(path_to(top));
+        add_path(top, result);
         result.log_weights.push_back(partial.prefix + edge.log_weight);
       }
     }
@@ -54,9 +57,10 @@ class PathLattice {
   struct Edge {
     double value;  // its weight and the best that can follow
     double log_weight;
-    std::uint32_t from, to, candidate;
+    std::uint32_t position, from, to, candidate;
   };
-  struct Layer {
+  struct Layer {                       // of a joint: what leads on from it
+    std::vector<double> after;         // [state]: its best completion
     std::vector<Edge> edges;           // by state
     std::vector<std::uint32_t> first;  // [state]
     std::vector<bool> sorted;          // [state]: best first
@@ -64,7 +68,7 @@ class PathLattice {
   struct Partial {
     double prefix;          // weight of the edges before the last
     std::uint32_t parent;   // the partial path without the last edge
-    std::uint32_t state, rank, length;
+    std::uint32_t state, rank, joint;
   };
   struct Queued {
     double value;
@@ -74,13 +78,15 @@ class PathLattice {
 
   void find_edges(std::size_t i) {
     const Slot& slot = walk_.slot_at(candidates_, i);
+    const std::vector<double>& after_all = layers_[candidates_.span(i).to].after;
     for (const WalkDecoder::FoundArc& found : walk_.passed_[i].arcs) {
-      const double after = after_[found.to];
+      const double after = after_all[found.to];
       if (after == LOG_ZERO) continue;
       const StateIndex::Arc& arc = walk_.index_.arc(found.arc);
       for (std::uint32_t c = slot.begin[found.word]; c < slot.begin[found.word + 1]; ++c) {
         const double weight = arc.log_prob + slot.log_weight[c];
-        add_edges(i, found.entry, arc.word, weight, Edge{after, 0.0, NONE, found.to, slot.candidate[c]});
+        add_edges(found.entry, arc.word, weight,
+                  Edge{after, 0.0, static_cast<std::uint32_t>(i), NONE, found.to, slot.candidate[c]});
       }
     }
   }
@@ -88,13 +94,14 @@ class PathLattice {
   // An edge for each prefix that uses the arc: those of entry e, and of its
   // extensions as long as they do not list the word; `weight` has what was
   // paid for backing off.
-  void add_edges(std::size_t i, std::uint32_t e, WordId w, double weight, Edge edge) {
-    WalkDecoder::Passed& passed = walk_.passed_[i];
+  void add_edges(std::uint32_t e, WordId w, double weight, Edge edge) {
+    WalkDecoder::Passed& passed = walk_.passed_[edge.position];
     const WalkDecoder::Entry& entry = passed.entries[e];
     const double least = least_ - weight - edge.value;
     if (entry.reach < least) return;
     if (entry.active != NONE && entry.value >= least) {
-      layers_[i].edges.push_back({weight + edge.value, weight, entry.active, edge.to, edge.candidate});
+      layers_[candidates_.span(edge.position).from].edges.push_back(
+          {weight + edge.value, weight, edge.position, entry.active, edge.to, edge.candidate});
     }
     const SuffixClosure& closure = passed.closure;
     const std::uint32_t first = closure.first_extension[e];
@@ -106,30 +113,31 @@ class PathLattice {
         continue;
       }
       if (walk_.index_.find_arc(closure.state[x], w) != NO_NODE) continue;
-      add_edges(i, x, w, weight + walk_.index_.state(closure.state[x]).log_backoff, edge);
+      add_edges(x, w, weight + walk_.index_.state(closure.state[x]).log_backoff, edge);
     }
   }
 
-  void group_edges(std::size_t i) {
-    Layer& layer = layers_[i];
-    const std::size_t num_states = walk_.layers_[i].size();
+  void group_edges(std::size_t joint) {
+    if (joint + 1 == layers_.size()) return;
+    Layer& layer = layers_[joint];
+    const std::size_t num_states = walk_.layers_[joint].size();
     std::vector<Edge> grouped(layer.edges.size());
     layer.first.assign(num_states + 1, 0);
     layer.sorted.assign(num_states, false);
     for (const Edge& edge : layer.edges) ++layer.first[edge.from + 1];
     for (std::size_t s = 0; s < num_states; ++s) layer.first[s + 1] += layer.first[s];
     std::vector<std::uint32_t> fill(layer.first.begin(), layer.first.end() - 1);
-    after_.assign(num_states, LOG_ZERO);
+    layer.after.assign(num_states, LOG_ZERO);
     for (const Edge& edge : layer.edges) {
       grouped[fill[edge.from]++] = edge;
-      after_[edge.from] = std::max(after_[edge.from], edge.value);
+      layer.after[edge.from] = std::max(layer.after[edge.from], edge.value);
     }
     layer.edges = std::move(grouped);
   }
 
   // The state's edge of that rank, or null; put in order when first asked for.
-  const Edge* find(std::size_t i, std::uint32_t state, std::uint32_t rank) {
-    Layer& layer = layers_[i];
+  const Edge* find(std::size_t joint, std::uint32_t state, std::uint32_t rank) {
+    Layer& layer = layers_[joint];
     const auto first = layer.edges.begin() + layer.first[state], last = layer.edges.begin() + layer.first[state + 1];
     if (!layer.sorted[state]) {
       layer.sorted[state] = true;
@@ -138,28 +146,32 @@ class PathLattice {
     return first + rank < last ? &*(first + rank) : nullptr;
   }
 
-  void push(double prefix, std::uint32_t parent, std::uint32_t state, std::uint32_t rank, std::uint32_t length) {
-    if (layers_.empty()) return;
-    const Edge* edge = find(length, state, rank);
+  void push(double prefix, std::uint32_t parent, std::uint32_t state, std::uint32_t rank, std::uint32_t joint) {
+    if (layers_.size() == 1) return;
+    const Edge* edge = find(joint, state, rank);
     if (!edge || prefix + edge->value < least_) return;
     queue_.push({prefix + edge->value, static_cast<std::uint32_t>(partials_.size())});
-    partials_.push_back({prefix, parent, state, rank, length});
+    partials_.push_back({prefix, parent, state, rank, joint});
   }
 
-  std::vector<std::uint32_t> path_to(std::uint32_t last) {
-    std::vector<std::uint32_t> path(layers_.size());
+  void add_path(std::uint32_t last, KBest& result) {
+    std::vector<std::uint32_t>& path = result.paths.emplace_back();
+    Route route;
     for (std::uint32_t p = last; p != NONE; p = partials_[p].parent) {
-      path[partials_[p].length] = find(partials_[p].length, partials_[p].state, partials_[p].rank)->candidate;
+      const Edge& edge = *find(partials_[p].joint, partials_[p].state, partials_[p].rank);
+      if (edge.position == candidates_.length()) continue;  // </s>
+      path.push_back(edge.candidate);
+      route.push_back(edge.position);
     }
-    path.resize(candidates_.length());
-    return path;
+    std::reverse(path.begin(), path.end());
+    std::reverse(route.begin(), route.end());
+    if (!candidates_.is_chain()) result.routes.push_back(std::move(route));
   }
 
   WalkDecoder& walk_;
   const Candidates& candidates_;
   double least_;  // paths below this are of no interest
-  std::vector<Layer> layers_;
-  std::vector<double> after_;  // best completion of each state of the layer last seen
+  std::vector<Layer> layers_;  // [joint]
   std::vector<Partial> partials_;
   std::priority_queue<Queued> queue_;
 };
@@ -202,7 +214,8 @@ KBest WalkDecoder::kbest(const Candidates& candidates, std::size_t k, bool prune
       return only_path(candidates, stopped_early(candidates));
     }
     const double look = first ? std::max(usual, margin) : 1.2 * margin;
-    KBest result = PathLattice(*this, candidates, best_final()->value - look - SLACK).best(k);
+    const double best_value = layers_.back()[best_of(layers_.back())].value;
+    KBest result = PathLattice(*this, candidates, best_value - look - SLACK).best(k);
     if (result.paths.empty()) result = only_path(candidates, Decoded{});  // no position at all
     const bool found_all = result.paths.size() == k;
     const double best = result.log_weights.front(), span = best - result.log_weights.back();
@@ -227,8 +240,9 @@ KBest WalkDecoder::kbest(const Candidates& candidates, std::size_t k, bool prune
 KBest WalkDecoder::only_path(const Candidates& candidates, const Decoded& decoded) const {
   KBest result;
   result.paths.emplace_back();
+  if (!candidates.is_chain()) result.routes.push_back(decoded.route);
   for (std::size_t i = 0; i < decoded.path.size(); ++i) {
-    const Slot& slot = candidates.slots[i];
+    const Slot& slot = candidates.slots[slot_of_step(decoded.route, i)];
     result.paths.back().push_back(slot.candidate[slot.begin[decoded.path[i]]]);
   }
   result.log_weights.push_back(decoded.log_weight);

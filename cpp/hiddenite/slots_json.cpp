@@ -203,7 +203,7 @@ class RecordReader {
 
   Reading read() {
     if (json_.at_end()) return {};
-    bool has_id = false, has_slots = false;
+    bool has_id = false, has_slots = false, has_lattice = false;
     json_.list('{', '}', "'{' and a record such as {\"slots\": [[[\"the\", -0.1]]]}", [&] {
       const std::size_t begin = json_.offset();
       const std::string key = json_.string("a key in quotes");
@@ -214,11 +214,16 @@ class RecordReader {
       } else if (key == "slots") {
         first_time(has_slots, begin, key);
         json_.list('[', ']', "'[' and the list of slots", [&] { read_slot(); });
+      } else if (key == "lattice") {
+        first_time(has_lattice, begin, key);
+        json_.list('[', ']', "'[' and the list of edges", [&] { read_edge(); });
       } else {
         json_.skip_value();
       }
     });
     if (!json_.at_end()) json_.fail("the end of the line; one record a line");
+    if (has_slots && has_lattice) throw ModelError("the record has \"slots\" and a \"lattice\", expected one of them");
+    if (has_lattice) return lattice_reading();
     if (!has_slots) throw ModelError("the record has no \"slots\", expected {\"slots\": [[[\"the\", -0.1]]]}");
     return std::move(reading_);
   }
@@ -268,6 +273,37 @@ class RecordReader {
     offsets_.push_back(begin);
   }
 
+  // [from, to, "word", weight]
+  void read_edge() {
+    json_.expect('[', "'[' and an edge [from, to, \"word\", weight]");
+    LatticeEdge& edge = edges_.emplace_back();
+    edge.from = read_node();
+    json_.expect(',', "',' and the node that the edge leads to");
+    edge.to = read_node();
+    json_.expect(',', "',' and the edge's word");
+    edge.word = json_.string("a word in quotes");
+    json_.expect(',', "',' and the word's log weight");
+    edge.log_weight = read_weight();
+    json_.expect(']', "']' after the weight");
+  }
+
+  std::uint32_t read_node() {
+    constexpr const char* what = "the number of a node: 0, 1, 2 and so on";
+    const std::size_t begin = json_.offset();
+    const std::string_view text = json_.number(what);
+    std::uint32_t node = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), node);
+    if (error != std::errc() || end != text.data() + text.size()) json_.fail_at(begin, what);
+    return node;
+  }
+
+  Reading lattice_reading() {
+    Reading reading = reading_from_lattice(table_, edges_, keep_);
+    reading.id = std::move(reading_.id);
+    reading.id_is_integer = reading_.id_is_integer;
+    return reading;
+  }
+
   double read_weight() {
     constexpr const char* what = "a finite number as log weight; null stands for weight zero";
     if (json_.take_word("null")) return LOG_ZERO;
@@ -284,6 +320,7 @@ class RecordReader {
   std::size_t keep_;
   Reading reading_;
   std::vector<std::size_t> offsets_;  // of the open slot's words in the line
+  std::vector<LatticeEdge> edges_;
 };
 
 }  // namespace

@@ -160,6 +160,9 @@ inline Slot make_end_slot() { return Slot{{SENTENCE_END}, {0.0}, {0.0}, {0, 1}, 
 
 // Throws the EmptySupport of a position after which no path has a positive probability.
 [[noreturn]] inline void throw_no_path(const Candidates& candidates, std::size_t position) {
+  if (!candidates.is_chain()) {
+    throw EmptySupport(candidates.length(), "every path through the lattice has probability zero");
+  }
   throw EmptySupport(position, position == candidates.length()
                                    ? "no path can end: </s> has probability zero after all of them"
                                    : "position " + std::to_string(position + 1) +
@@ -186,6 +189,13 @@ class SlotWords {
     if (is_range_) return;
     place_.resize(index.table().vocabulary.size(), NONE);
     for (std::uint32_t k = 0; k < slot.size(); ++k) place_[slot.word[k]] = k;
+  }
+  // Any word may come: only what bounds() says of all words holds.
+  void set_any() {
+    clear();
+    classes_ = 0;
+    is_one_class_ = false;
+    is_most_ = true;
   }
   // Forgets the slot; must come before the slot dies.
   void clear() {

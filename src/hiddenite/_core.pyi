@@ -108,6 +108,15 @@ class Reading:
     @staticmethod
     def from_slots(table: NgramTable, slots: Sequence[Sequence[tuple[str, float]]], id: str, id_is_integer: bool) -> Reading: ...
 
+    @staticmethod
+    def from_lattice(table: NgramTable, edges: Sequence[tuple[int, int, str, float]], id: str, id_is_integer: bool) -> Reading: ...
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """
+        The nodes that each slot of a lattice leads from and to; none: the slots stand in a row.
+        """
+
     @property
     def id(self) -> str:
         """The record's own name; empty if it has none."""
@@ -426,6 +435,10 @@ class Answer:
     def paths(self) -> list[list[int]]: ...
 
     @property
+    def routes(self) -> list[list[int]]:
+        """The slots of each path, in a lattice."""
+
+    @property
     def words(self) -> list[list[str]]: ...
 
     @property
@@ -442,6 +455,10 @@ class Answer:
 
     @property
     def slot_words(self) -> list[list[str]]: ...
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """The nodes that each slot of a lattice leads from and to."""
 
     @property
     def certificate(self) -> CoreCertificate: ...

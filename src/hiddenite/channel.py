@@ -9,7 +9,7 @@ target of :mod:`hiddenite.inference`.
 :class:`Typo`             words typed on a keyboard, with slips             ``teh qiuck fox``
 :class:`Confusion`        words read by a machine that confuses characters  ``tbe modem world``
 :class:`Slots`            candidates and weights of your own                one JSON object a line
-:class:`Candidates`       the same from Python data                         ``Candidates.from_slots``
+:class:`Candidates`       the same from Python data, or a word lattice      ``Candidates.from_slots``
 ========================  ================================================  ======================
 
 All reading is in C++ (``cpp/hiddenite/channel.hpp`` says which header holds which model and its formulas);
@@ -59,6 +59,9 @@ class Candidates:
     Position i holds the candidates ``begin[i]`` to ``begin[i + 1]``. Words outside the vocabulary have the id
     of ``<unk>`` and keep their spelling; a position may hold several. A position may be empty: that is an
     error only when it is decoded. The arrays are read-only views of what the core holds.
+
+    Positions need not stand in a row: in a word lattice (:meth:`from_lattice`) position i leads from one node
+    to a later one, ``spans[i]``, and a path takes those on its way from the first node to the last.
     """
 
     vocabulary: Vocabulary
@@ -79,9 +82,25 @@ class Candidates:
         for position, slot in enumerate(lists, 1):
             for word, _ in slot:
                 _check_text(word, f"position {position}: ")
-        name = "" if id is None else str(id)
-        _check_text(name, "the record's id: ")
-        return cls(vocabulary, Reading.from_slots(vocabulary._table, lists, name, isinstance(id, int)))
+        return cls(vocabulary, Reading.from_slots(vocabulary._table, lists, _name(id), isinstance(id, int)))
+
+    @classmethod
+    def from_lattice(
+        cls,
+        vocabulary: Vocabulary,
+        edges: Iterable[tuple[int, int, str, float]],
+        id: str | int | None = None,
+    ) -> Candidates:
+        """Make candidates from the edges of a word lattice: (from node, to node, word, natural-log weight).
+
+        Nodes are numbered so that edges lead upwards. Paths begin at node 0 and end at the highest; they may
+        have different numbers of words. Edges between the same two nodes make one position. Two paths with
+        the same words by different nodes are two paths: to k-best lists, to samples and to sums.
+        """
+        rows = [(_node(a), _node(b), word, float(log_weight)) for a, b, word, log_weight in edges]
+        for number, (_, _, word, _) in enumerate(rows, 1):
+            _check_text(word, f"edge {number}: ")
+        return cls(vocabulary, Reading.from_lattice(vocabulary._table, rows, _name(id), isinstance(id, int)))
 
     @property
     def id(self) -> str | int | None:
@@ -102,6 +121,11 @@ class Candidates:
     def log_weights(self) -> NDArray[np.float64]:
         """The channel's weight of each candidate."""
         return self.reading.log_weights
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """The nodes of a lattice that each position leads from and to; none: the positions stand in a row."""
+        return self.reading.spans
 
     @property
     def spellings(self) -> dict[int, str]:
@@ -126,6 +150,18 @@ class Candidates:
         words = self.words(position)
         first = int(self.begin[position])
         return list(zip(words, self.log_weights[first : first + len(words)].tolist(), strict=True))
+
+
+def _name(id: str | int | None) -> str:
+    name = "" if id is None else str(id)
+    _check_text(name, "the record's id: ")
+    return name
+
+
+def _node(node: int) -> int:
+    if not 0 <= node < 1 << 32:
+        raise ModelError(f"found node {node}, expected nodes numbered 0, 1, 2 and so on")
+    return node
 
 
 class Encoder:
@@ -258,7 +294,9 @@ class Confusion(Channel, Encoder):
 class Slots(Channel):
     """Candidates of your own, one JSON object a line: ``{"id": "s1", "slots": [[["the", -0.1], ...], ...]}``.
 
-    Weights are natural logarithms, null is minus infinity. The ``keep`` best of each slot stay.
+    Weights are natural logarithms, null is minus infinity. The ``keep`` best of each slot stay. The edges of a
+    word lattice are ``{"id": "s2", "lattice": [[0, 1, "now", -0.7], [1, 2, "here", -0.2], ...]}``: from node,
+    to node, word, weight; see :meth:`Candidates.from_lattice`.
     """
 
     def __init__(self, vocabulary: Vocabulary, keep: int | None = None) -> None:

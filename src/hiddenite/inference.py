@@ -3,7 +3,7 @@
 A target is a language model times candidates with channel weights. ``method`` picks among exact methods that
 give the same answers at different cost: ``refine`` (refinement of an upper bound), ``paper`` (the same as
 published), ``full`` (dynamic programming over the model's states), ``dominance`` (the same without states
-that provably lose), and ``auto``. See ``cpp/hiddenite/engine.hpp`` for the door to the core.
+that provably lose), and ``auto``; word lattices are for the last three. See ``cpp/hiddenite/engine.hpp`` for the door to the core.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def _marginals(answer: Answer) -> Marginals:
         tuple(sorted(zip(words, probs, strict=True), key=lambda pair: -pair[1]))
         for words, probs in zip(answer.slot_words, answer.marginals, strict=True)
     )
-    return Marginals(tuple(slots), answer.log_partition, _id(answer))
+    return Marginals(tuple(slots), answer.log_partition, _id(answer), tuple(answer.spans))
 
 
 _READERS: dict[TaskKind, Callable[[Answer], Decoded | KBest | Samples | Marginals]] = {
@@ -305,6 +305,8 @@ class Search(Iterator[Step]):
     ) -> None:
         if strategy not in STRATEGIES:
             raise UnknownSymbolError("strategy", strategy, near_spellings(strategy, STRATEGIES))
+        if candidates.spans:
+            raise ModelError("a search is watched on positions in a row, and this is a lattice; use decode")
         self._vocabulary = candidates.vocabulary
         self._distinct = [_distinct_words(candidates, i) for i in range(len(candidates))]
         self._decoder = Decoder(

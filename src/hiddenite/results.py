@@ -266,11 +266,13 @@ class Marginals:
     slots: tuple[tuple[tuple[str, float], ...], ...]
     log_partition: float  # ln of the sum of all paths' weights
     id: str | int | None = None
+    spans: tuple[tuple[int, int], ...] = ()  # of a lattice: the nodes that each slot leads from and to
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object; candidates of probability zero are left out."""
         slots = [[[word, prob] for word, prob in slot if prob > 0] for slot in self.slots]
-        return {"id": self.id, "slots": slots, "log_partition": json_number(self.log_partition)}
+        spans = {"spans": [list(span) for span in self.spans]} if self.spans else {}
+        return {"id": self.id, "slots": slots, **spans, "log_partition": json_number(self.log_partition)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,3 +90,38 @@ def test_draws_of_one_call_are_exchangeable(rng: np.random.Generator) -> None:
     assert chi_square_p_value([(run[0], run[1]) for run in runs], pairs) > FALSE_ALARM
     side_by_side = [sorted(run) for run in runs]
     assert chi_square_p_value([(run[0], run[1]) for run in side_by_side], pairs) < FALSE_ALARM
+
+
+def make_lattice(
+    rng: np.random.Generator,
+) -> tuple[NgramModel, Candidates, dict[tuple[str, ...], float]]:
+    """Two words, one or three in the place of two others, and what every route's words weigh by enumeration."""
+    model, _, _ = make_target(rng, 1.0)
+    spans = [(0, 1), (0, 2), (1, 2), (1, 4), (2, 3), (2, 4), (3, 4)]
+    words = [*(f"w{i}" for i in range(WORDS)), "outside1"]
+    edges = [(a, b, w, float(-3.0 * rng.random())) for a, b in spans for w in words]
+    log_weights: dict[tuple[str, ...], float] = {}
+
+    def walk(node: int, path: tuple[str, ...], total: float) -> None:
+        if node == 4:
+            log_weight = total + model.log_prob("</s>", ["<s>", *path])
+            log_weights[path] = np.logaddexp(log_weights.get(path, -math.inf), log_weight)
+        for a, b, word, weight in edges:
+            if a == node:
+                walk(b, (*path, word), total + weight + model.log_prob(word, ["<s>", *path]))
+
+    walk(0, (), 0.0)
+    norm = np.logaddexp.reduce(list(log_weights.values()))
+    posterior = {path: math.exp(v - norm) for path, v in log_weights.items()}
+    return model, Candidates.from_lattice(model.vocabulary, edges), posterior
+
+
+def test_draws_from_a_lattice_follow_the_posterior(rng: np.random.Generator) -> None:
+    """The twin whose routes are as likely as each other, whatever their number of words, is found out."""
+    model, candidates, posterior = make_lattice(rng)
+    draws = list(sample(model, candidates, NUM_DRAWS, seed=int(rng.integers(2**32))))
+    assert chi_square_p_value(draws, posterior) > FALSE_ALARM
+    lengths = {n: sum(p for path, p in posterior.items() if len(path) == n) for n in (2, 3, 4)}
+    assert chi_square_p_value([len(d) for d in draws], lengths) > FALSE_ALARM
+    even = {n: 1 / 3 for n in lengths}
+    assert chi_square_p_value([len(d) for d in draws], even) < FALSE_ALARM

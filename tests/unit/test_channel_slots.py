@@ -37,6 +37,20 @@ def test_escapes_and_other_keys() -> None:
     assert CHANNEL(line).words(0) == ['é😀/"']
 
 
+def test_a_lattice() -> None:
+    line = (
+        '{"id": 3, "lattice": [[0, 2, "dog", -1], [1, 2, "toe", null], [0, 1, "xyz", 2], [0, 2, "the", -3]]}'
+    )
+    candidates = CHANNEL(line)
+    assert candidates.id == 3
+    assert candidates.spans == [(0, 1), (0, 2), (1, 2)]
+    assert [candidates.slot(i) for i in range(3)] == [
+        [("xyz", 2.0)],
+        [("dog", -1.0), ("the", -3.0)],
+        [("toe", -math.inf)],
+    ]
+
+
 def test_keep_keeps_the_order_given() -> None:
     channel = Slots(unigram_model({"the": -1.0, "toe": -0.5, "dog": -0.5}).vocabulary, keep=2)
     assert channel('{"slots": [[["xyz", -9], ["dog", -1], ["xx", 0], ["the", -8]]]}').words(0) == [
@@ -44,6 +58,8 @@ def test_keep_keeps_the_order_given() -> None:
         "xx",
     ]
     assert channel('{"slots": [[["the", -1], ["dog", -1], ["toe", -1]]]}').words(0) == ["dog", "toe"]
+    edges = '[[0, 1, "the", -1], [0, 1, "dog", -1], [1, 2, "the", 0], [0, 1, "toe", -1]]'
+    assert [channel(f'{{"lattice": {edges}}}').words(i) for i in range(2)] == [["dog", "toe"], ["the"]]
 
 
 @pytest.mark.parametrize(
@@ -99,6 +115,27 @@ def test_keep_keeps_the_order_given() -> None:
         ('{"x": ' + "[" * 100 + "]" * 100 + "}", "column 72: found '[', expected at most 64 lists"),
         ('{"x": nul}', "column 7: found 'nul', expected a JSON value"),
         ("slots", "column 1: found 'slots', expected '{'"),
+        ('{"slots": [], "lattice": []}', 'the record has "slots" and a "lattice", expected one of them'),
+        ('{"lattice": [], "lattice": []}', 'column 17: found the key "lattice" again'),
+        ('{"lattice": [0]}', "column 14: found '0', expected '[' and an edge"),
+        ('{"lattice": [[-1, 1, "the", 0]]}', "column 15: found '-1', expected the number of a node"),
+        ('{"lattice": [[0, 1.0, "the", 0]]}', "column 18: found '1.0', expected the number of a node"),
+        ('{"lattice": [[0, 99999999999, "the", 0]]}', "column 18: found '99999999999', expected the number"),
+        ('{"lattice": [[0, 1, the, 0]]}', "column 21: found 'the', expected a word in quotes"),
+        ('{"lattice": [[0, 1, "the"]]}', "column 26: found ']', expected ',' and the word's log weight"),
+        (
+            '{"lattice": [[0, 1, "the", 0], [1, 1, "dog", 0]]}',
+            "edge 2: found one from node 1 to node 1, expected nodes numbered so that edges lead upwards",
+        ),
+        (
+            '{"lattice": [[0, 4000000000, "the", 0]]}',
+            "edge 1: found node 4000000000 among 1 edges, expected nodes numbered 0, 1, 2 and so on",
+        ),
+        (
+            '{"lattice": [[0, 1, "the", 0], [0, 1, "toe", 0], [0, 1, "the", -1]]}',
+            'edge 3: found "the" from node 0 to node 1 again, expected it once; add the weights up',
+        ),
+        ('{"lattice": [[0, 1, "</s>", 0]]}', "edge 1: found </s>, which cannot be a candidate"),
     ],
 )
 def test_bad_records_are_refused(line: str, message: str) -> None:

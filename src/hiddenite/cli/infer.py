@@ -171,9 +171,10 @@ def _samples_text(result: Samples) -> str:
 
 
 def _marginals_text(result: Marginals) -> str:
-    return "\t".join(
-        " ".join(f"{word}:{prob:.4f}" for word, prob in slot[:TOP_WORDS]) for slot in result.slots
-    )
+    slots = [" ".join(f"{word}:{prob:.4f}" for word, prob in slot[:TOP_WORDS]) for slot in result.slots]
+    if result.spans:  # a lattice's slots are known by their nodes
+        slots = [f"{a}-{b} {slot}" for (a, b), slot in zip(result.spans, slots, strict=True)]
+    return "\t".join(slots)
 
 
 def _limits(budget: float | None, max_states: int | None) -> Budget:
