@@ -294,8 +294,8 @@ class Confusion(Channel, Encoder):
 class Slots(Channel):
     """Candidates of your own, one JSON object a line: ``{"id": "s1", "slots": [[["the", -0.1], ...], ...]}``.
 
-    Weights are natural logarithms, null is minus infinity. The ``keep`` best of each slot stay. The edges of a
-    word lattice are ``{"id": "s2", "lattice": [[0, 1, "now", -0.7], [1, 2, "here", -0.2], ...]}``: from node,
+    Weights are natural logarithms, null is minus infinity. The ``keep`` best of each slot stay. A word
+    lattice is ``{"id": "s2", "lattice": [[0, 1, "now", -0.7], [1, 2, "here", -0.2], ...]}``: from node,
     to node, word, weight; see :meth:`Candidates.from_lattice`.
     """
 

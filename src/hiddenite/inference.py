@@ -3,7 +3,8 @@
 A target is a language model times candidates with channel weights. ``method`` picks among exact methods that
 give the same answers at different cost: ``refine`` (refinement of an upper bound), ``paper`` (the same as
 published), ``full`` (dynamic programming over the model's states), ``dominance`` (the same without states
-that provably lose), and ``auto``; word lattices are for the last three. See ``cpp/hiddenite/engine.hpp`` for the door to the core.
+that provably lose), and ``auto``; word lattices are for the last three. See ``cpp/hiddenite/engine.hpp`` for
+the door to the core.
 """
 
 from __future__ import annotations
