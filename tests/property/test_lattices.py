@@ -79,7 +79,7 @@ def words_of(route: tuple[Edge, ...]) -> tuple[str, ...]:
 
 @st.composite
 def lattices(draw: st.DrawFn) -> Lattice:
-    """Up to five nodes, any edges between them: branches, by-passes, dead ends, nodes that nothing leads to."""
+    """Up to five nodes, any edges: branches, by-passes, dead ends, nodes that nothing leads to."""
     rows = draw(tables())
     oracle = Backoff.from_rows(rows)
     words = [*sorted(w for w in oracle.words if w not in {BOS, EOS, UNK}), *OUTSIDE]
@@ -224,7 +224,7 @@ def large_model() -> NgramModel:
 
 @given(generator=st.integers(0, 2**32).map(random.Random), end=st.booleans())
 def test_methods_agree_on_larger_lattices(generator: random.Random, end: bool) -> None:
-    """Where nothing can be enumerated: what leads to a node by several ways is dropped, kept and merged right."""
+    """Beyond enumeration: what leads to a node by several ways is dropped, kept and merged right."""
     model = large_model()
     nodes = generator.randrange(4, 14)
     keys = {(a, a + 1, f"w{generator.randrange(WORDS)}") for a in range(nodes)}
