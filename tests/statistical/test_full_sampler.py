@@ -95,7 +95,7 @@ def test_draws_of_one_call_are_exchangeable(rng: np.random.Generator) -> None:
 def make_lattice(
     rng: np.random.Generator,
 ) -> tuple[NgramModel, Candidates, dict[tuple[str, ...], float]]:
-    """Two words, one or three in the place of two others, and what every route's words weigh by enumeration."""
+    """Two to four words, by way of other nodes, and what every sequence weighs by enumeration."""
     model, _, _ = make_target(rng, 1.0)
     spans = [(0, 1), (0, 2), (1, 2), (1, 4), (2, 3), (2, 4), (3, 4)]
     words = [*(f"w{i}" for i in range(WORDS)), "outside1"]
@@ -123,5 +123,5 @@ def test_draws_from_a_lattice_follow_the_posterior(rng: np.random.Generator) -> 
     assert chi_square_p_value(draws, posterior) > FALSE_ALARM
     lengths = {n: sum(p for path, p in posterior.items() if len(path) == n) for n in (2, 3, 4)}
     assert chi_square_p_value([len(d) for d in draws], lengths) > FALSE_ALARM
-    even = {n: 1 / 3 for n in lengths}
+    even = dict.fromkeys(lengths, 1 / 3)
     assert chi_square_p_value([len(d) for d in draws], even) < FALSE_ALARM
