@@ -140,6 +140,7 @@ class WalkDecoder {
   std::vector<Entry> entries_;  // of the closure
   std::vector<FoundArc> found_;
   std::vector<std::uint32_t> seeds_;
+  std::vector<std::uint32_t> far_;      // entries that are looked at last
   std::vector<std::uint32_t> kept_as_;  // [state reached]: its place among those that stay
   NodeMap next_of_;
   SlotWords words_, next_words_;

@@ -19,6 +19,7 @@ constexpr std::size_t PREFETCH = 8;  // so many items ahead
 constexpr std::size_t FOUND_AT_ONCE = 12;  // enough to fetch ahead, few enough to learn from
 constexpr std::size_t BLOCK = 16;  // words of a range that are bounded together
 constexpr std::size_t NUM_SEEDS = 1;  // prefixes tried for a first threshold
+constexpr double NEAR = 4.0;  // nats: so close to the best is worth looking at first
 
 }  // namespace
 
@@ -72,15 +73,27 @@ void WalkDecoder::expand(bool prune, double margin, Passed* passed) {
     begin_thresholds(passed);
   }
   found_.clear();
-  for (std::uint32_t e = 0; e < entries_.size(); ++e) {
-    if (e + PREFETCH < entries_.size()) words_.prefetch_arcs(index_, closure_.state[e + PREFETCH], prune);
+  const auto expand_entry = [&](std::uint32_t e) {
     const Entry& entry = entries_[e];
-    if (entry.reach == LOG_ZERO) continue;
     if (prune && entry.reach + words_.best_arc(index_, closure_.state[e]) + words_.best_log_weight() <
-                     threshold_ - margin - SLACK) continue;
+                     threshold_ - margin - SLACK) return;
     find_arcs(e, prune, margin);
     if (found_.size() >= FOUND_AT_ONCE) use_found(prune, margin, passed);
+  };
+  // Prefixes close to the best come first: they raise the threshold for the others.
+  const double near = prune && !seeds_.empty() ? entries_[seeds_.front()].value - NEAR : LOG_ZERO;
+  far_.clear();
+  for (std::uint32_t e = 0; e < entries_.size(); ++e) {
+    if (e + PREFETCH < entries_.size()) words_.prefetch_arcs(index_, closure_.state[e + PREFETCH], prune);
+    const double reach = entries_[e].reach;
+    if (reach == LOG_ZERO) continue;
+    if (reach >= near) {
+      expand_entry(e);
+    } else {
+      far_.push_back(e);
+    }
   }
+  for (const std::uint32_t e : far_) expand_entry(e);
   use_found(prune, margin, passed);
   if (prune && is_alone_) drop_late(margin, passed);
   if (!passed) return;
@@ -96,6 +109,7 @@ void WalkDecoder::begin_thresholds(Passed* passed) {
   if (passed && is_again_) {
     threshold_ = std::max(threshold_, passed->threshold);
     std::swap(word_threshold_, passed->word_threshold);
+    seeds_.clear();  // no need of any
   } else {
     word_threshold_.assign(words_.slot().size(), LOG_ZERO);
     seed_threshold();
