@@ -30,7 +30,8 @@ TRIED = (
     (0.8, (0.02, 0.2)),
 )
 CHAIN = [f"null_probability={p},uniform_jump={u}" for p, uniform in TRIED for u in uniform]
-BESIDES = ("lexicon_prior=0.001", "lexicon_prior=0.0001", "lexicon_prior=0.00003", "fertility_weight=1")
+BESIDES = ["lexicon_prior=0.001", "lexicon_prior=0.0001", "lexicon_prior=0.00003", "fertility_weight=1"]
+BESIDES += ["chains=2", "fertility_sweeps=64"]
 SETS = CHAIN + [f"null_probability=0.5,uniform_jump=0.4,{other}" for other in BESIDES]
 HMM_SETS = [f"null_probability={p},uniform_jump={u}" for p, u in ((0.1, 0.02), (0.3, 0.02), (0.3, 0.4))]
 HMM_SETS += [f"null_probability=0.5,uniform_jump={u}" for u in (0.02, 0.4)]
