@@ -43,14 +43,14 @@ def pairs(part: str) -> list[Pair]:
 
 
 @functools.cache
-def gold() -> list[GoldLinks]:
-    """Return the test sentences' gold links."""
-    return read_gold(directory() / "test.gold")
+def gold(part: str = "test") -> list[GoldLinks]:
+    """Return the gold links of dev or test."""
+    return read_gold(directory() / f"{part}.gold")
 
 
-def text(num_pairs: int | None) -> list[Pair]:
-    """Return the test sentences and so many training pairs behind them."""
-    return pairs("test") + pairs("train")[:num_pairs]
+def text(num_pairs: int | None, part: str = "test") -> list[Pair]:
+    """Return the sentences of dev or test and so many training pairs behind them."""
+    return pairs(part) + pairs("train")[:num_pairs]
 
 
 def prefixes(text: Iterable[Pair]) -> list[Pair]:
@@ -70,6 +70,6 @@ def aligner(num_pairs: int | None, seed: int = 1) -> Aligner:
     return Aligner.from_training(trained(num_pairs, seed))
 
 
-def error_rate(links: Sequence[Iterable[Link]]) -> float:
-    """Return the alignment error rate in percent; the test sentences come first."""
-    return 100 * score(gold(), links[: len(gold())]).aer
+def error_rate(links: Sequence[Iterable[Link]], part: str = "test") -> float:
+    """Return the alignment error rate in percent; the sentences with gold links come first."""
+    return 100 * score(gold(part), links[: len(gold(part))]).aer
