@@ -46,8 +46,9 @@ from hiddenite.cli.batch import (
     told,
 )
 from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
+from hiddenite.copies import here
 from hiddenite.corpus import atomic_output, file_bytes, tokenize
-from hiddenite.distributed import Cluster, here
+from hiddenite.distributed import Cluster
 from hiddenite.errors import FormatError, HiddeniteError
 from hiddenite.journal import Progress
 from hiddenite.results import Failure

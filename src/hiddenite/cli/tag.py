@@ -24,8 +24,8 @@ from hiddenite.cli.batch import (
     run_batch,
 )
 from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
+from hiddenite.copies import here
 from hiddenite.corpus import ChunkReader, atomic_output, file_bytes
-from hiddenite.distributed import here
 from hiddenite.errors import FormatError, HiddeniteError
 from hiddenite.inference import METHODS, Budget, Query
 from hiddenite.results import Failure
