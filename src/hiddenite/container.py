@@ -69,7 +69,7 @@ class Members:
         content = self._container.member(place)
         if size is None:
             return content
-        content = zlib.decompress(content, bufsize=size)
+        content = zlib.decompressobj().decompress(content, size + 1)  # no more, whatever is packed there
         if len(content) != size:
             raise FormatError(
                 self._name, None, f"'{name}' has another size than the index says; {self._advice}"
