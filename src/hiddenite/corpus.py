@@ -40,12 +40,17 @@ def tokenize(line: str) -> list[str]:
 
 def decode(text: bytes, name: str) -> str:
     """Return UTF-8 text without a byte order mark; an error names line and column."""
+    return decode_part(text, name).removeprefix("\ufeff")
+
+
+def decode_part(text: bytes, name: str) -> str:
+    """Do the same with what need not be the beginning of a file."""
     try:
         decoded, bad = text.decode(), text.find(b"\0")
     except UnicodeDecodeError as error:
         decoded, bad = "", error.start
     if bad < 0:
-        return decoded.removeprefix("\ufeff")
+        return decoded
     line = text.count(b"\n", 0, bad) + 1
     column = bad - text.rfind(b"\n", 0, bad)
     what = "a NUL byte" if text[bad] == 0 else "a byte that is not UTF-8"

@@ -189,6 +189,9 @@ def _read(path: str, source: FormatName, column: str, quiet: bool) -> list[Recor
     """Return the sentences; an error if there is no word."""
     with byte_progress("reading", file_bytes([path]), quiet) as report, ChunkReader(path, report) as reader:
         records = list(read_records(reader, source, column))
+    for record in records:
+        if record.fault is not None:
+            raise FormatError(reader.name, record.line, record.fault)
     if not any(record.words for record in records):
         raise FormatError(reader.name, None, "holds no word, expected text, one sentence a line")
     return records

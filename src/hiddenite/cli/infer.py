@@ -236,7 +236,11 @@ def sample(
     method: MethodOption = "auto",
     budget: Annotated[
         float | None,
-        typer.Option("--budget", min=0.0, help="Seconds of refine or paper; then fewer draws, not exact."),
+        typer.Option(
+            "--budget",
+            min=0.0,
+            help="Seconds per record; then it is an error record (refine, paper: fewer draws).",
+        ),
     ] = None,
     max_states: MaxStates = None,
     no_end: NoEnd = False,
