@@ -6,13 +6,9 @@
 // checksums. Mutations hit the numbers of the file, and most of them are given a
 // header whose checksum fits, so that they get past it.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
-#include <random>
 #include <string>
 
+#include "damage.hpp"
 #include "hiddenite/compiled.hpp"
 #include "hiddenite/error.hpp"
 #include "hiddenite/score.hpp"
@@ -21,31 +17,6 @@
 using namespace hiddenite;
 
 namespace {
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "broken promise: %s\n", what);
-  std::abort();
-}
-
-// The bytes at an address as a mapping would have it, and not one byte more.
-class Mapped {
- public:
-  Mapped(const std::uint8_t* data, std::size_t size) : size_(size) {
-    void* memory = nullptr;
-    if (posix_memalign(&memory, CONTAINER_ALIGNMENT, std::max<std::size_t>(size, 1)) != 0) std::abort();
-    bytes_.reset(static_cast<char*>(memory));
-    std::memcpy(bytes_.get(), data, size);
-  }
-  std::string_view view() const { return {bytes_.get(), size_}; }
-
- private:
-  struct Free {
-    void operator()(char* p) const { std::free(p); }
-  };
-  std::unique_ptr<char, Free> bytes_;
-  std::size_t size_;
-};
 
 std::string text_of_all_words(const NgramTable& table) {
   std::string text = "\nno-such-word\n";
@@ -81,35 +52,9 @@ void ask_everything(const NgramTable& table) {
 
 }  // namespace
 
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
-
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
                                                unsigned int seed) {
-  std::minstd_rand random(seed);
-  if (random() % 4 == 0 || size < 128) {
-    size = LLVMFuzzerMutate(data, size, max_size);
-  } else {
-    for (unsigned n = 1 + random() % 3; n > 0; --n) {
-      const std::size_t reach = random() % 2 ? size : std::min<std::size_t>(size, 768);  // header and directory
-      const std::size_t at = random() % (reach / 4) * 4;
-      std::uint32_t value;
-      std::memcpy(&value, data + at, 4);
-      switch (random() % 6) {
-        case 0: value = 0; break;
-        case 1: value = ~0u; break;
-        case 2: value += 1; break;
-        case 3: value -= 1; break;
-        case 4: value ^= 1u << random() % 32; break;
-        default: value = random() % 64; break;
-      }
-      std::memcpy(data + at, &value, 4);
-    }
-  }
-  if (random() % 8 != 0) {
-    if (size >= 64) std::memcpy(data, CONTAINER_MAGIC.data(), CONTAINER_MAGIC.size());
-    repair_header_checksum({reinterpret_cast<char*>(data), size});
-  }
-  return size;
+  return damage_container(data, size, max_size, seed);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -120,8 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     verify(table);  // what comes after relies on the checksums
     compiled_index(table, true);
   } catch (const FormatError& error) {
-    const std::string_view message = error.what();
-    require(!message.empty() && message.find('\n') == message.npos, "a refusal is one line");
+    require_one_line(error);
   }
   return 0;
 }

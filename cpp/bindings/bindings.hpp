@@ -5,7 +5,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../hiddenite/text.hpp"
@@ -34,13 +36,33 @@ using ReadCallable = nb::typed<nb::callable, nb::bytes()>;
 hiddenite::ChunkSource python_source(ReadCallable read);
 using WriteCallable = nb::typed<nb::callable, nb::object(nb::bytes)>;
 
+// A mapped file: any object that gives its bytes. It must outlive what is made of them, and must not change.
+using FileBytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+inline std::string_view bytes_of(const FileBytes& file) {
+  return {reinterpret_cast<const char*>(file.data()), file.size()};
+}
+
 template <class T>
 using Array = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-
-// A NumPy array that owns the vector's memory.
+// The same as a memoryview: for what is asked by programs that need no NumPy, which takes ten megabytes.
 template <class T>
-Array<T> to_array(std::vector<T> values) {
+using PlainColumn = nb::ndarray<nb::memview, T, nb::ndim<1>>;
+
+// An array, or whatever else shows memory, that owns the vector's.
+template <class Result, class T>
+Result owning(std::vector<T> values) {
   auto* owned = new std::vector<T>(std::move(values));
   nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return Array<T>(owned->data(), {owned->size()}, owner);
+  return Result(owned->data(), {owned->size()}, owner);
+}
+
+template <class T>
+Array<T> to_array(std::vector<T> values) {
+  return owning<Array<T>>(std::move(values));
+}
+
+template <class T>
+PlainColumn<T> to_plain_column(std::vector<T> values) {
+  return owning<PlainColumn<T>>(std::move(values));
 }

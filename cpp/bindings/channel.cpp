@@ -61,6 +61,7 @@ void bind_reading(nb::module_& m) {
       }, "The nodes that each slot of a lattice leads from and to; none: the slots stand in a row.")
       .def_ro("id", &Reading::id, "The record's own name; empty if it has none.")
       .def_ro("id_is_integer", &Reading::id_is_integer)
+      .def_prop_ro("num_positions", &Reading::length)
       .def_prop_ro("begin", &view<std::uint64_t, &Reading::begin>)
       .def_prop_ro("words", &view<WordId, &Reading::words>)
       .def_prop_ro("log_weights", &view<double, &Reading::log_weights>)

@@ -11,8 +11,6 @@ using namespace nb::literals;
 
 namespace {
 
-using FileBytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 void write_members(const std::string& kind, const std::vector<std::pair<std::string, nb::bytes>>& members,
                    WriteCallable write) {
   ContainerWriter writer(kind);
@@ -29,10 +27,10 @@ void bind_container(nb::module_& m) {
       .def("__init__",
            [](Container* self, FileBytes file, const std::string& kind, std::string name, std::string noun,
               std::string advice) {
-             const std::string_view bytes(reinterpret_cast<const char*>(file.data()), file.size());
-             new (self) Container(bytes, kind, std::move(name), {std::move(noun), std::move(advice)});
+             new (self) Container(bytes_of(file), kind, std::move(name), {std::move(noun), std::move(advice)});
            },
-           "file"_a, "kind"_a, "name"_a, "noun"_a, "advice"_a, nb::keep_alive<1, 2>())
+           "file"_a, "kind"_a, "name"_a, "noun"_a, "advice"_a, nb::keep_alive<1, 2>(),
+           nb::sig("def __init__(self, file: mmap.mmap, kind: str, name: str, noun: str, advice: str) -> None"))
       .def("verify", &Container::verify, nb::call_guard<nb::gil_scoped_release>(), "Compare all checksums.")
       .def("member",
            [](const Container& c, const std::string& name) {

@@ -49,12 +49,9 @@ void write_arpa_to(const NgramTable& table, WriteCallable write, bool with_max_c
   write_arpa(table, with_max_columns, sink);
 }
 
-using FileBytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 NgramTable open_compiled_at(FileBytes file, std::string name) {
-  const std::string_view bytes(reinterpret_cast<const char*>(file.data()), file.size());
   const nb::gil_scoped_release release;
-  return open_compiled(bytes, std::move(name));
+  return open_compiled(bytes_of(file), std::move(name));
 }
 
 void write_compiled_to(const NgramTable& table, WriteCallable write, bool with_index) {
@@ -65,17 +62,20 @@ void write_compiled_to(const NgramTable& table, WriteCallable write, bool with_i
   });
 }
 
-std::tuple<Array<double>, Array<double>, Array<std::uint32_t>, Array<std::uint32_t>> score_text_arrays(
-    const NgramTable& table, nb::bytes text, int threads, const std::string& name, std::uint64_t first_line,
-    bool plain) {
+using Totals = PlainColumn<double>;
+using Counts = PlainColumn<std::uint32_t>;
+
+std::tuple<Totals, Totals, Counts, Counts> score_text_columns(const NgramTable& table, nb::bytes text, int threads,
+                                                              const std::string& name, std::uint64_t first_line,
+                                                              bool plain) {
   SentenceScores scores;
   const std::string_view view(text.c_str(), text.size());
   {
     const nb::gil_scoped_release release;
     scores = score_text(table, view, threads, name, first_line, plain);
   }
-  return {to_array(std::move(scores.log_prob)), to_array(std::move(scores.log_prob_known)),
-          to_array(std::move(scores.tokens)), to_array(std::move(scores.oov))};
+  return {to_plain_column(std::move(scores.log_prob)), to_plain_column(std::move(scores.log_prob_known)),
+          to_plain_column(std::move(scores.tokens)), to_plain_column(std::move(scores.oov))};
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ void bind_ngram(nb::module_& m) {
         check_ids(t, context);
         return t.max_conditional(word, context);
       }, "word"_a, "context"_a, "Its maximum over all contexts that end in `context`.")
-      .def("score_text", &score_text_arrays, "text"_a, "threads"_a, "name"_a, "first_line"_a, "plain"_a = false,
+      .def("score_text", &score_text_columns, "text"_a, "threads"_a, "name"_a, "first_line"_a, "plain"_a = false,
            "Per line: log_prob, log_prob_known, tokens, oov.")
       .def("token_log_probs", [](const NgramTable& table, nb::bytes text, const std::string& name,
                                  std::uint64_t first_line) {
@@ -124,6 +124,7 @@ void bind_ngram(nb::module_& m) {
         "Table, warnings and number of implied n-grams from a callable that gives bytes.");
   m.def("write_arpa", &write_arpa_to, "table"_a, "write"_a, "with_max_columns"_a);
   m.def("open_compiled", &open_compiled_at, "file"_a, "name"_a, nb::keep_alive<0, 1>(),
+        nb::sig("def open_compiled(file: mmap.mmap, name: str) -> NgramTable"),
         "The table in the bytes of a compiled model, which must not change.");
   m.def("write_compiled", &write_compiled_to, "table"_a, "write"_a, "with_index"_a);
   m.attr("COMPILED_MAGIC") = nb::bytes(CONTAINER_MAGIC.data(), CONTAINER_MAGIC.size());

@@ -132,8 +132,7 @@ void Container::read_directory() {
   std::size_t at = padded(head_bytes(num_arrays_));
   for (std::uint32_t i = 0; i < num_arrays_; ++i) {
     const auto entry = load<Entry>(bytes_, sizeof(Header) + i * sizeof(Entry));
-    const std::size_t left = at <= bytes_.size() ? bytes_.size() - at : 0;
-    if (entry.element_bytes == 0 || entry.count > left / entry.element_bytes) {
+    if (at > bytes_.size() || entry.element_bytes == 0 || entry.count > (bytes_.size() - at) / entry.element_bytes) {
       fail("the directory of the " + wording_.noun + " announces more than the file holds");
     }
     const std::size_t size = entry.count * entry.element_bytes;

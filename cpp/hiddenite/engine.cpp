@@ -157,9 +157,9 @@ class Solver {
     return few ? Method::AUTO : Method::DOMINANCE;
   }
 
-  FullPosterior& posterior(const Budget& budget) {
+  FullPosterior& posterior() {
     FullPosterior& result = workspace_.posterior(task_.ends);
-    result.observe(candidates_, budget);
+    result.observe(candidates_, task_.budget);
     answer_.log_partition = result.log_partition();
     answer_.certificate.exact = true;
     answer_.certificate.method = Method::FULL;
@@ -180,8 +180,8 @@ class Solver {
       if (sampled.complete) return add_sampled(sampled, Method::REFINE);
     }
     Random random(task_.seed, stream_);
-    // The budget is of the draws by rejection; these are all had by one pass.
-    for (DrawnPath& drawn : posterior({}).sample(task_.count, random)) {
+    // All draws are had by one pass; where the budget ends it, there are none.
+    for (DrawnPath& drawn : posterior().sample(task_.count, random)) {
       answer_.draws.insert(answer_.draws.end(), drawn.count, static_cast<std::uint32_t>(answer_.paths.size()));
       answer_.counts.push_back(drawn.count);
       add_path(std::move(drawn.candidates), std::move(drawn.route));
@@ -221,7 +221,7 @@ class Solver {
   std::vector<std::vector<double>> slot_marginals() {
     std::vector<std::size_t> sizes;
     for (std::size_t i = 0; i < reading_.length(); ++i) sizes.push_back(reading_.begin[i + 1] - reading_.begin[i]);
-    return posterior(task_.budget).marginals(sizes);
+    return posterior().marginals(sizes);
   }
 
   void marginals() {

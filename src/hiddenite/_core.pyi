@@ -4,6 +4,7 @@ The C++ core of hiddenite. Use the package's own names; these may change.
 
 from collections.abc import Callable, Mapping, Sequence
 import enum
+import mmap
 from typing import Annotated, overload
 
 import numpy
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 class Container:
     """An open container of bytes, which must not change."""
 
-    def __init__(self, file: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: str, name: str, noun: str, advice: str) -> None: ...
+    def __init__(self, file: mmap.mmap, kind: str, name: str, noun: str, advice: str) -> None: ...
 
     def verify(self) -> None:
         """Compare all checksums."""
@@ -58,7 +59,7 @@ class NgramTable:
     def max_conditional(self, word: int, context: Sequence[int]) -> float:
         """Its maximum over all contexts that end in `context`."""
 
-    def score_text(self, text: bytes, threads: int, name: str, first_line: int, plain: bool = False) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
+    def score_text(self, text: bytes, threads: int, name: str, first_line: int, plain: bool = False) -> tuple[Annotated[memoryview, dict(dtype='float64', shape=(None,))], Annotated[memoryview, dict(dtype='float64', shape=(None,))], Annotated[memoryview, dict(dtype='uint32', shape=(None,))], Annotated[memoryview, dict(dtype='uint32', shape=(None,))]]:
         """Per line: log_prob, log_prob_known, tokens, oov."""
 
     def token_log_probs(self, text: bytes, name: str, first_line: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
@@ -71,7 +72,7 @@ def read_arpa(read: Callable[[], bytes], name: str, unknown_log10: float | None)
 
 def write_arpa(table: NgramTable, write: Callable[[bytes], object], with_max_columns: bool) -> None: ...
 
-def open_compiled(file: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], name: str) -> NgramTable:
+def open_compiled(file: mmap.mmap, name: str) -> NgramTable:
     """The table in the bytes of a compiled model, which must not change."""
 
 def write_compiled(table: NgramTable, write: Callable[[bytes], object], with_index: bool) -> None: ...
@@ -123,6 +124,9 @@ class Reading:
 
     @property
     def id_is_integer(self) -> bool: ...
+
+    @property
+    def num_positions(self) -> int: ...
 
     @property
     def begin(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), writable=False)]: ...

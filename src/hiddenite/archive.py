@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -87,19 +88,18 @@ class Archive:
 
     def any_array(self, name: str) -> NDArray[Any]:
         """Return an array of whatever type; its reader checks it."""
-        content = io.BytesIO(self._archive.read(f"{name}.npy"))
-        return np.ascontiguousarray(np.lib.format.read_array(content, allow_pickle=False))
+        return _read_array(self._archive.read(f"{name}.npy"), name)
 
     def matrix(self, name: str, kind: type[_Scalar], dimensions: int = 2) -> NDArray[_Scalar]:
         """Return an array of numbers; none is NaN."""
-        array = np.lib.format.read_array(io.BytesIO(self._archive.read(f"{name}.npy")), allow_pickle=False)
+        array = self.any_array(name)
         if array.dtype != kind or array.ndim != dimensions:
             raise ValueError(
                 f"{name}.npy holds {array.ndim}-dimensional {array.dtype}, expected {kind.__name__}"
             )
         if np.isnan(array).any():
             raise ValueError(f"{name}.npy holds NaN, expected numbers")
-        return np.ascontiguousarray(array)
+        return array
 
     def array(self, name: str, kind: type[_Scalar], size: int | None = None) -> NDArray[_Scalar]:
         """Return a one-dimensional array; floats are finite and not negative, as all that is counted."""
@@ -109,6 +109,18 @@ class Archive:
         if array.dtype.kind == "f" and not (np.isfinite(array) & (array >= 0)).all():  # type: ignore[operator]
             raise ValueError(f"{name}.npy holds a number that is no count")
         return array
+
+
+def _read_array(content: bytes, name: str) -> NDArray[Any]:
+    """Read an array that fills its member; what is announced and not there is not allocated."""
+    file = io.BytesIO(content)
+    if np.lib.format.read_magic(file) != (1, 0):  # what is written for arrays of numbers
+        raise ValueError(f"{name}.npy has another version of NumPy's format, expected 1.0")
+    shape, in_columns, kind = np.lib.format.read_array_header_1_0(file)
+    count = math.prod(shape)
+    if kind.hasobject or in_columns or kind.itemsize * count != len(content) - file.tell():
+        raise ValueError(f"{name}.npy holds another array than it says")
+    return np.frombuffer(content, kind, count, file.tell()).reshape(shape).copy()
 
 
 def read_archive(
@@ -134,6 +146,11 @@ def read_archive(
     except zipfile.BadZipFile:
         raise FormatError(name, None, f"is no {format_name} or is cut off; {hint}") from None
     except (ValueError, HiddeniteError) as error:
-        raise FormatError(name, None, f"{error}; {hint}") from None
+        raise FormatError(name, None, f"{_first_line(error)}; {hint}") from None
     except Exception as error:  # whatever damage makes of zlib, JSON or NumPy
-        raise FormatError(name, None, f"is damaged ({type(error).__name__}: {error}); {hint}") from None
+        found = f"{type(error).__name__}: {_first_line(error)}"
+        raise FormatError(name, None, f"is damaged ({found}); {hint}") from None
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), "")

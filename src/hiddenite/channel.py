@@ -23,9 +23,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from hiddenite._core import Channel as CoreChannel
 from hiddenite._core import (
@@ -43,6 +41,10 @@ from hiddenite._core import Encoder as CoreEncoder
 from hiddenite.corpus import ChunkReader, tokenize
 from hiddenite.errors import ModelError, UnknownSymbolError, near_spellings
 from hiddenite.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 AMBIGUITY = 64.0  # the paper's k
 BEAM = 12.0
@@ -134,7 +136,7 @@ class Candidates:
 
     def __len__(self) -> int:
         """Return the number of positions."""
-        return len(self.begin) - 1
+        return self.reading.num_positions
 
     def words(self, position: int) -> list[str]:
         """Return the words of a position, as they are spelled."""

@@ -19,8 +19,6 @@ import zlib
 from collections.abc import Iterable
 from typing import IO
 
-import numpy as np
-
 from hiddenite._core import COMPILED_MAGIC, Container, write_container
 from hiddenite.errors import FormatError
 
@@ -55,7 +53,7 @@ class Members:
         with open(path, "rb") as file:
             mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self._name, self._advice = os.fspath(path), advice
-        self._container = Container(np.frombuffer(mapping, np.uint8), KIND, self._name, noun, advice)
+        self._container = Container(mapping, KIND, self._name, noun, advice)
         self._container.verify()
         self._place = {}
         for place, (name, size) in enumerate(json.loads(self._container.member(_INDEX))):
@@ -71,7 +69,7 @@ class Members:
         content = self._container.member(place)
         if size is None:
             return content
-        content = zlib.decompress(content, bufsize=size)
+        content = zlib.decompressobj().decompress(content, size + 1)  # no more, whatever is packed there
         if len(content) != size:
             raise FormatError(
                 self._name, None, f"'{name}' has another size than the index says; {self._advice}"

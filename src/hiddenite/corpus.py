@@ -15,10 +15,8 @@ import lzma
 import os
 import re
 import sys
-import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 from hiddenite.errors import FormatError, ModelError
@@ -42,12 +40,17 @@ def tokenize(line: str) -> list[str]:
 
 def decode(text: bytes, name: str) -> str:
     """Return UTF-8 text without a byte order mark; an error names line and column."""
+    return decode_part(text, name).removeprefix("\ufeff")
+
+
+def decode_part(text: bytes, name: str) -> str:
+    """Do the same with what need not be the beginning of a file."""
     try:
         decoded, bad = text.decode(), text.find(b"\0")
     except UnicodeDecodeError as error:
         decoded, bad = "", error.start
     if bad < 0:
-        return decoded.removeprefix("\ufeff")
+        return decoded
     line = text.count(b"\n", 0, bad) + 1
     column = bad - text.rfind(b"\n", 0, bad)
     what = "a NUL byte" if text[bad] == 0 else "a byte that is not UTF-8"
@@ -71,7 +74,7 @@ class ChunkReader:
             raise FormatError(self.name, None, "is a directory, expected a file") from None
         except OSError as error:
             raise FormatError(self.name, None, f"cannot be opened: {error.strerror or error}") from None
-        if self._counted.head.startswith(PARQUET_MAGIC) and Path(path).is_file():
+        if self._counted.head.startswith(PARQUET_MAGIC) and os.path.isfile(path):
             self._stream: IO[bytes] = io.BufferedReader(ParquetText(path), READ_BYTES)
         else:
             self._stream = _decompressed(self._counted)
@@ -202,9 +205,9 @@ def file_bytes(paths: Iterable[str | os.PathLike[str]]) -> int | None:
     """Return the size of all files together, None if one is a stream."""
     total = 0
     for path in paths:
-        if os.fspath(path) == _STDIN or not Path(path).is_file():
+        if os.fspath(path) == _STDIN or not os.path.isfile(path):
             return None
-        total += Path(path).stat().st_size
+        total += os.path.getsize(path)
     return total
 
 
@@ -269,7 +272,7 @@ def atomic_output(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             with _standard_output() as out:
                 yield out
         else:
-            with _replacing(Path(path)) as raw, _compressed(raw, Path(path).suffix) as out:
+            with _replacing(name) as raw, _compressed(raw, name) as out:
                 yield out
 
 
@@ -297,14 +300,17 @@ def _standard_output() -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
+def _replacing(path: str) -> Iterator[IO[bytes]]:
     """Open a file that takes the place of ``path`` at the end."""
-    target = Path(os.path.realpath(path))  # a link stays a link
-    if target.exists() and not target.is_file():
-        with target.open("wb") as raw:
+    target = os.path.realpath(path)  # a link stays a link
+    if os.path.exists(target) and not os.path.isfile(target):
+        with open(target, "wb") as raw:
             yield raw
         return
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    from tempfile import mkstemp  # noqa: PLC0415  (brings modules that reading does not need)
+
+    folder, name = os.path.split(target)
+    descriptor, temporary = mkstemp(prefix=f".{name}.", dir=folder)
     try:
         with os.fdopen(descriptor, "wb", buffering=CHUNK_BYTES) as raw:
             yield raw
@@ -315,12 +321,12 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
             os.unlink(temporary)
 
 
-def _compressed(raw: IO[bytes], suffix: str) -> contextlib.AbstractContextManager[IO[bytes]]:
-    if suffix == ".gz":
+def _compressed(raw: IO[bytes], name: str) -> contextlib.AbstractContextManager[IO[bytes]]:
+    if name.endswith(".gz"):
         return cast(IO[bytes], gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0))
-    if suffix == ".bz2":
+    if name.endswith(".bz2"):
         return bz2.BZ2File(raw, "wb")
-    if suffix == ".xz":
+    if name.endswith(".xz"):
         return lzma.LZMAFile(raw, "wb")
     return contextlib.nullcontext(raw)
 

@@ -13,19 +13,21 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hiddenite._core import count_windows
 from hiddenite.corpus import ChunkReader, chunk_source, file_bytes, line_blocks
 from hiddenite.errors import FormatError, ModelError
 from hiddenite.ngram import NgramModel, TrainingOptions
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Words = tuple[list[str], NDArray[np.uint64], int, int]
+
 LEAST_SHARD = 8 << 20  # bytes of text
 MOST_SHARDS = 200  # by the size of the files; compressed ones give more
-Words = tuple[list[str], NDArray[np.uint64], int, int]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

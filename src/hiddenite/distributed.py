@@ -9,25 +9,18 @@ but what it is asked, so a process that is lost is started again and asked again
 ``step``      the same question, sent once to each machine, to all of a few tasks: a step of a training.
 
 Models are read by their path where a machine has that very file. To the other machines of the cluster the
-file is sent once, kept in the machine's temporary folder, and mapped or read from there by all its processes.
+file is sent once, kept there (:mod:`hiddenite.copies`), and mapped or read by all processes of the machine.
 """
 
 from __future__ import annotations
 
 import collections
-import hashlib
-import logging
 import os
 import signal
-import socket
-import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
-from importlib import metadata
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-import numpy as np
-
+from hiddenite.copies import SentFile, receive
 from hiddenite.errors import ModelError
 
 LOCAL = "local"
@@ -37,12 +30,6 @@ AHEAD = 8  # answers per process that may wait for an earlier one
 RETRIES = 5  # of a task whose process was lost; after that the task is to blame
 _Task = TypeVar("_Task")
 _Answer = TypeVar("_Answer")
-_copies: dict[str, str] = {}  # in a process of a cluster: path of the driver's file -> path here
-
-
-def here(path: str) -> str:
-    """Return where this machine has the file that the driver calls ``path``."""
-    return _copies.get(path, path)
 
 
 class _Worker:
@@ -60,52 +47,23 @@ class _Worker:
 
             version, make, shared, files = ray.get(setup[0])
             _check_version(version)
-            _copies.update({file.path: file.local_path(ray.get) for file in files})
+            receive(files, ray.get)
             self._answer = make(*shared)
         return self._answer(*task)
 
 
+def _version() -> str:
+    from importlib import metadata  # noqa: PLC0415  (only a cluster needs it)
+
+    return metadata.version(PACKAGE)
+
+
 def _check_version(expected: str) -> None:
     """Raise ModelError if this machine has another version than the driver: answers might differ."""
-    found = metadata.version(PACKAGE)
+    found = _version()
     if found != expected:
-        place = socket.gethostname()
+        place = os.uname().nodename
         raise ModelError(f"{place} has {PACKAGE} {found}, expected {expected} as on the driver; install that")
-
-
-class _SentFile:
-    """A file of the driver; with ``put``, its content is there for machines that do not see it."""
-
-    def __init__(self, path: str, put: Callable[[Any], Any] | None) -> None:
-        self.path = path
-        self._state = _state_of(path)
-        self._content: list[Any] = []  # a reference, which is fetched only if it is needed
-        if put is not None and self._state is not None:
-            content = np.asarray(np.memmap(path, np.uint8, "r"))
-            self._digest = hashlib.sha256(content.data).hexdigest()[:32]
-            self._content = [put(content)]
-
-    def local_path(self, get: Callable[[Any], Any]) -> str:
-        """Return a path of this machine with that content; the first process writes it."""
-        if not self._content or _state_of(self.path) == self._state:
-            return self.path
-        name = f"hiddenite-{os.getuid()}-{self._digest}{Path(self.path).suffix}"
-        copy = Path(tempfile.gettempdir(), name)
-        if not copy.exists():
-            descriptor, temporary = tempfile.mkstemp(dir=copy.parent)
-            with os.fdopen(descriptor, "wb") as out:
-                out.write(get(self._content[0]))
-            os.replace(temporary, copy)
-        return str(copy)
-
-
-def _state_of(path: str) -> tuple[int, int] | None:
-    """Return what tells a file from another of the same name; None if there is none."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_size, status.st_mtime_ns
 
 
 class Cluster:
@@ -155,10 +113,10 @@ class Pool(Generic[_Task, _Answer]):
         """Start them; see :meth:`Cluster.pool`."""
         self._ray = ray
         alone = sum(node["Alive"] for node in ray.nodes()) == 1
-        sent = [_SentFile(path, None if alone else ray.put) for path in files]
+        sent = [SentFile(path, None if alone else ray.put) for path in files]
         restarts = {"max_restarts": -1, "max_task_retries": RETRIES}
         worker_class = ray.remote(num_cpus=1, **restarts)(_Worker)
-        setup = (metadata.version(PACKAGE), make, tuple(shared), sent)
+        setup = (_version(), make, tuple(shared), sent)
         self._setup = [ray.put(setup)]  # in a list: sent as a reference
         self._workers = [worker_class.remote() for _ in range(count)]
 
@@ -219,6 +177,8 @@ class Pool(Generic[_Task, _Answer]):
 
 def connect(address: str, processors: int = 0) -> Any:
     """Return Ray, connected; ``local`` starts a cluster of this machine with so many processors (0: all)."""
+    import logging  # noqa: PLC0415  (only a cluster needs it)
+
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # silences a warning
     try:
@@ -247,21 +207,6 @@ def _knock(address: str) -> None:
     """Raise OSError if nobody answers at host:port; Ray itself would try for minutes."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if colon and port.isdecimal():
+        import socket  # noqa: PLC0415  (only a cluster needs it)
+
         socket.create_connection((host, int(port)), timeout=5).close()
-
-
-def with_address(arguments: Sequence[str]) -> list[str]:
-    """Return a command line in which ``--ray`` without an address has the local one.
-
-    An address is ``local``, ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``; what else follows is an argument.
-    """
-    completed = []
-    for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
-        bare = argument == "--ray" and not _is_address(following)
-        completed.append(f"--ray={LOCAL}" if bare else argument)
-    return completed
-
-
-def _is_address(text: str) -> bool:
-    host, colon, port = text.removeprefix("ray://").rpartition(":")
-    return text in (LOCAL, "auto") or bool(colon and host and port.isdecimal() and "/" not in host)

@@ -6,7 +6,6 @@ place, what was found, what was expected and what to do.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
 
@@ -76,4 +75,6 @@ class BudgetExceeded(HiddeniteError):
 
 def near_spellings(symbol: str, known: Iterable[str]) -> list[str]:
     """Return the known names that come near."""
+    import difflib  # noqa: PLC0415  (only when something is misspelled)
+
     return difflib.get_close_matches(symbol, list(known), n=3)

@@ -273,7 +273,9 @@ def sample(
 ) -> Samples:
     """Draw n independent word sequences from the posterior.
 
-    ``rejection`` is for ``refine`` and ``paper``, which draw from a bound and accept or reject.
+    ``rejection`` is for ``refine`` and ``paper``, which draw from a bound and accept or reject; where their
+    ``budget`` ends, there are fewer draws. The other methods draw from a sum; one that is not complete is a
+    ModelError.
     """
     query = Query(
         TaskKind.SAMPLE,

@@ -9,13 +9,10 @@ from __future__ import annotations
 import functools
 import mmap
 import os
-import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from hiddenite._core import (
     COMPILED_MAGIC,
@@ -41,9 +38,19 @@ from hiddenite.errors import FormatError, HiddeniteWarning, ModelError
 from hiddenite.results import Discount, SentenceScores
 from hiddenite.vocabulary import Vocabulary
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 MAX_ORDER = 64
 DEFAULT_MEMORY_BYTES = 2 << 30
 Progress = Callable[[int], None]
+
+
+def _temporary_directory() -> str:
+    from tempfile import gettempdir  # noqa: PLC0415  (brings modules that using a model does not need)
+
+    return gettempdir()
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,7 @@ class TrainingOptions:
     unknown_below: int = 0  # words seen less often become <unk>
     vocabulary: Iterable[str] | None = None  # all other words become <unk>
     memory_bytes: int = DEFAULT_MEMORY_BYTES  # text beyond this goes to sorted runs on disk
-    temporary_directory: str = field(default_factory=tempfile.gettempdir)
+    temporary_directory: str = field(default_factory=_temporary_directory)
 
     def __post_init__(self) -> None:
         if not 1 <= self.order <= MAX_ORDER:
@@ -178,7 +185,7 @@ class NgramModel:
                 mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as error:
             raise FormatError(name, None, f"cannot be mapped into memory: {error}") from None
-        table = open_compiled(np.frombuffer(mapping, np.uint8), name)
+        table = open_compiled(mapping, name)
         if not table.unknown_is_listed:
             if unknown_log10 is not None:
                 raise ModelError(

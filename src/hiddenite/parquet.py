@@ -9,13 +9,14 @@ cannot be added to, so a job writes its records as JSON strings, one a line, and
 from __future__ import annotations
 
 import io
-import json
 import os
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hiddenite.errors import FormatError, ModelError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MAGIC = b"PAR1"
 SUFFIX = ".parquet"
@@ -95,6 +96,8 @@ def pack_records(source: Path, target: Path) -> None:
 
 
 def _groups(lines: Any) -> Iterator[list[str]]:
+    import json  # noqa: PLC0415  (only who writes tables needs it)
+
     texts: list[str] = []
     for line in lines:
         texts.append(json.loads(line))

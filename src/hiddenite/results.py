@@ -1,6 +1,9 @@
 """Results: immutable records whose ``to_dict`` is the JSON of the command line.
 
 Natural logarithms. ``log_prob`` sums to one over its alternatives, ``log_weight`` need not.
+
+Columns are kept as the core gives them, as memory; only who asks for an array needs NumPy, which takes three
+times the memory of the interpreter.
 """
 
 from __future__ import annotations
@@ -8,10 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def json_number(value: float) -> float | None:
@@ -82,30 +86,64 @@ def _perplexity(log_prob: float, tokens: int) -> float:
 class SentenceScores:
     """Sentences under a language model, as columns; iterates over :class:`SentenceScore`."""
 
-    log_prob: NDArray[np.float64]
-    log_prob_known: NDArray[np.float64]
-    tokens: NDArray[np.uint32]
-    oov: NDArray[np.uint32]
+    log_prob_column: memoryview[Any]
+    log_prob_known_column: memoryview[Any]
+    tokens_column: memoryview[Any]
+    oov_column: memoryview[Any]
+
+    @property
+    def log_prob(self) -> NDArray[np.float64]:
+        """ln p(words </s> | <s>) of each sentence."""
+        return _as_array(self.log_prob_column)
+
+    @property
+    def log_prob_known(self) -> NDArray[np.float64]:
+        """The same without the terms of words outside the vocabulary."""
+        return _as_array(self.log_prob_known_column)
+
+    @property
+    def tokens(self) -> NDArray[np.uint32]:
+        """Words and </s>."""
+        return _as_array(self.tokens_column)
+
+    @property
+    def oov(self) -> NDArray[np.uint32]:
+        """Words outside the vocabulary."""
+        return _as_array(self.oov_column)
 
     def __len__(self) -> int:
-        return len(self.log_prob)
+        return len(self.log_prob_column)
 
     def __getitem__(self, i: int) -> SentenceScore:
-        return SentenceScore(float(self.log_prob[i]), int(self.tokens[i]), int(self.oov[i]))
+        return SentenceScore(self.log_prob_column[i], self.tokens_column[i], self.oov_column[i])
 
     def __iter__(self) -> Iterator[SentenceScore]:
-        columns = zip(self.log_prob.tolist(), self.tokens.tolist(), self.oov.tolist(), strict=True)
-        return (SentenceScore(*row) for row in columns)
+        columns = (self.log_prob_column, self.tokens_column, self.oov_column)
+        return map(SentenceScore, *(column.tolist() for column in columns))
 
     def summary(self) -> ScoreSummary:
         """Return the totals."""
         return ScoreSummary(
             len(self),
-            int(self.tokens.sum()),
-            int(self.oov.sum()),
-            float(self.log_prob.sum()),
-            float(self.log_prob_known.sum()),
+            sum(self.tokens_column.tolist()),
+            sum(self.oov_column.tolist()),
+            math.fsum(self.log_prob_column),
+            math.fsum(self.log_prob_known_column),
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:  # for copies and other processes: memory itself cannot be sent
+        columns = (self.log_prob_column, self.log_prob_known_column, self.tokens_column, self.oov_column)
+        return _restored, tuple((column.format, column.tobytes()) for column in columns)
+
+
+def _restored(*columns: tuple[str, bytes]) -> SentenceScores:
+    return SentenceScores(*(memoryview(content).cast(form) for form, content in columns))  # type: ignore[call-overload]
+
+
+def _as_array(column: memoryview[Any]) -> NDArray[Any]:
+    import numpy as np  # noqa: PLC0415  (only who asks for arrays needs it)
+
+    return np.asarray(column)
 
 
 @dataclass(frozen=True, slots=True)

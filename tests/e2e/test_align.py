@@ -75,6 +75,19 @@ def test_odd_records_keep_their_lines(texts: Path) -> None:
     assert "<stdin>:2" in bad.stderr
 
 
+@pytest.mark.parametrize(
+    ("policy", "stdout"), [("record", b"0-0\n\n\n0-0\n"), ("skip", b"0-0\n0-0\n"), ("stop", b"0-0\n")]
+)
+def test_a_line_that_is_no_pair_is_a_record_without_an_answer(
+    texts: Path, policy: str, stdout: bytes
+) -> None:
+    lines = b"dog ||| chien\ndog chien\na ||| b ||| c\ndog ||| chien\n"
+    done = run(texts, "align", "run", "--model", "m.model", "--on-error", policy, stdin=lines)
+    assert done.status == 1
+    assert done.stdout == stdout
+    assert "<stdin>:2: found no '|||', expected 'source ||| target'" in done.stderr
+
+
 def test_a_long_sentence_reports_its_gap(texts: Path) -> None:
     record = b"the dog " * 60 + b"||| " + b"le chien " * 60 + b"\n"
     done = succeed(texts, "align", "run", "--model", "m.model", "--json", "--budget", "0.1", stdin=record)

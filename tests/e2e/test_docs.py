@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from hiddenite.cli import app
+from hiddenite.cli import make_app
 from tests import documents
 from tests.documents import ROOT, START, Reader, agrees, blocks, pages, steps
 
 PAGES = [page for page in pages() if page != START and any(True for _ in steps(page))]
 SOURCES = [*ROOT.glob("cpp/**/*.[hc]pp"), *ROOT.glob("src/hiddenite/**/*.py")]
-COMMAND = typer.main.get_command(app)
+COMMAND = typer.main.get_command(make_app())
 INLINE_CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 
 

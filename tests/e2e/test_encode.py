@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hiddenite.channel import encoder_from_name
-from hiddenite.cli.encode import EPILOG
+from hiddenite.cli.encode import EPILOGS
 from tests.e2e import command
 from tests.e2e.command import HIDDENITE, Done, names
 
@@ -88,7 +88,7 @@ def test_mistakes_are_told(arguments: list[str], status: int, message: str) -> N
 
 
 def test_the_example_of_the_help_runs() -> None:
-    example = EPILOG.removeprefix("Example: ").replace("hiddenite", HIDDENITE)
+    example = EPILOGS["encode"].removeprefix("Example: ").replace("hiddenite", HIDDENITE)
     done = subprocess.run(example, shell=True, capture_output=True, check=False, text=True)
     assert done.returncode == 0
     assert re.fullmatch(r"\d{3} \d{3} \d{5}\n", done.stdout)

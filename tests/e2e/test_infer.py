@@ -137,14 +137,15 @@ def test_a_bad_record_is_told_and_the_rest_goes_on(
         assert "Traceback" not in done.stderr
 
 
-def test_a_record_beyond_the_budget_of_marginals(tmp_path: Path, lm: Path) -> None:
+@pytest.mark.parametrize(("command", "field"), [("marginals", "slots"), ("sample", "samples")])
+def test_a_record_beyond_the_budget_of_a_sum(tmp_path: Path, lm: Path, command: str, field: str) -> None:
     """It is an error record; the others go on."""
     keys = b"843\n843 364 22757 0 843 364 22757 0\n843\n"
-    arguments: list[str | Path] = ["marginals", "--lm", lm, "--channel", "keypad", "--json"]
+    arguments: list[str | Path] = [command, "--lm", lm, "--channel", "keypad", "--json"]
     done = run(tmp_path, *arguments, "--max-states", "12", stdin=keys)
     records = [json.loads(line) for line in done.lines()]
     assert done.status == 1
-    assert ["slots" in record for record in records] == [True, False, True]
+    assert [field in record for record in records] == [True, False, True]
     assert records[1]["error"].startswith("the budget ended at position ")
     assert run(tmp_path, *arguments, "--budget", "1000", stdin=keys).status == 0
 

@@ -344,6 +344,13 @@ def test_help_tells_the_memory(directory: Path) -> None:
     assert "MB per million" in help_of(directory, "lm", "train")
 
 
+def test_the_bare_command_shows_its_help(directory: Path) -> None:
+    done = run(directory)
+    assert done.status in (0, 2)  # as typer's versions have it
+    assert {"Usage:", "lm", "demo", "decode"} <= set((done.stdout.decode() + done.stderr).split())
+    assert "Traceback" not in done.stderr
+
+
 def test_help_names_the_commands(directory: Path) -> None:
     assert {"train", "score", "maximize", "info"} <= set(help_of(directory, "lm").split())
     assert {"lm", "demo"} <= set(help_of(directory).split())

@@ -36,6 +36,20 @@ def test_plain_text_gives_lines_of_tags(place: Path) -> None:
     assert done.lines() == [b"DT NN VBZ .", b"", b"DT NN"]
 
 
+@pytest.mark.parametrize(
+    ("policy", "stdout"),
+    [("record", b"DT NN\n\n\nDT NN\n"), ("skip", b"DT NN\nDT NN\n"), ("stop", b"DT NN\n")],
+)
+def test_a_line_that_is_no_text_is_a_record_without_an_answer(
+    place: Path, policy: str, stdout: bytes
+) -> None:
+    lines = b"A dog\nThe \xff\nThe\0dog\nThe cat\n"
+    done = run(place, "tag", "run", "--model", "tsv.tagger", "--on-error", policy, stdin=lines)
+    assert done.status == 1
+    assert done.stdout == stdout
+    assert "<stdin>:2: column 5: found a byte that is not UTF-8" in done.stderr
+
+
 def test_json_has_the_proof(place: Path) -> None:
     done = succeed(place, "tag", "run", "--model", "tsv.tagger", "--json", stdin=b"A dog sleeps .\n\n")
     first, second = map(json.loads, done.lines())

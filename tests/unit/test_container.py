@@ -149,3 +149,19 @@ def test_a_kind_with_a_line_end_is_refused_in_one_line(tmp_path: Path) -> None:
         write_container("ngra\n", [("facts", b"x")], out.write)
     with pytest.raises(FormatError, match=r"the kind 'ngra\?', expected 'ngram'"):
         hiddenite.NgramModel.load(path)
+
+
+# Found by the fuzzer: the file ends within the padding of its directory, and an empty array would follow it.
+ENDS_IN_PADDING = bytes.fromhex(
+    "89484c4d0d0a1a0a010000000100000061726368697665006400000000000000"
+    "000000005b5d0800000000000000000000000000000000120277fcc6b2d47e1f"
+    "0000000000000000000000000000000100000000000000000000000000000000"
+    "00000000"
+)
+
+
+def test_a_file_that_ends_in_its_padding_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    path.write_bytes(ENDS_IN_PADDING)
+    with pytest.raises(FormatError, match="announces more than the file holds; expected a model"):
+        Members(path, "model", "expected a model")

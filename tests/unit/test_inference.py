@@ -24,6 +24,7 @@ from hiddenite import (
     sample_many,
     search,
 )
+from hiddenite.inference import MethodName
 from hiddenite.results import Decoded, Failure, KBest, Samples
 from tests.models import load, train
 
@@ -102,6 +103,17 @@ def test_budget_of_marginals(lm: NgramModel, keypad: Keypad) -> None:
             marginals(lm, candidates, budget=limits)
         with pytest.raises(ModelError, match="the budget ended"):
             decode(lm, candidates, objective="mbr", budget=limits)
+
+
+@pytest.mark.parametrize("method", ["auto", "full"])
+def test_budget_of_draws(lm: NgramModel, keypad: Keypad, method: MethodName) -> None:
+    """Draws from a sum need the sum; with all of it they are the same with and without a budget."""
+    candidates = keypad("843 364 22757 0 843 228 753377 0")
+    whole = sample(lm, candidates, 5, seed=1, method=method)
+    assert sample(lm, candidates, 5, seed=1, method=method, budget=Budget(seconds=1e6, states=10**9)) == whole
+    for limits in (Budget(states=2), Budget(seconds=0.0)):
+        with pytest.raises(ModelError, match=r"the budget ended at position \d of 8 with \d+ states"):
+            sample(lm, candidates, 5, seed=1, method=method, budget=limits)
 
 
 def test_budget_returns_the_gap_or_raises(lm: NgramModel, keypad: Keypad) -> None:

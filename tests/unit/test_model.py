@@ -115,6 +115,12 @@ def test_no_sentence_is_no_score(model: NgramModel) -> None:
     assert math.isnan(scores.summary().perplexity)
 
 
+def test_scores_can_be_sent_to_another_process(model: NgramModel) -> None:
+    for sentences in (SENTENCES, []):
+        scores = model.score(sentences)
+        assert pickle.loads(pickle.dumps(scores)) == scores
+
+
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [

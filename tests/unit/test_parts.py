@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from hiddenite.cli.batch import Block, _missing, _numbered
-from hiddenite.distributed import _check_version, _SentFile, with_address
+from hiddenite.cli.common import with_address
+from hiddenite.distributed import _check_version
 from hiddenite.errors import FormatError, ModelError
 from hiddenite.journal import Progress
 from hiddenite.parts import MANIFEST, PART_RECORDS, PartedOutput, read_manifest
@@ -113,6 +114,7 @@ def test_blocks_of_complete_parts_must_be_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "meant"),
     [
+        ([], []),
         (["decode", "--ray"], ["decode", "--ray=local"]),
         (["decode", "--ray", "keys.txt"], ["decode", "--ray=local", "keys.txt"]),
         (["decode", "--ray", "--json"], ["decode", "--ray=local", "--json"]),
@@ -124,23 +126,6 @@ def test_blocks_of_complete_parts_must_be_the_same(tmp_path: Path) -> None:
 )
 def test_an_address_may_be_left_out(given: list[str], meant: list[str]) -> None:
     assert with_address(given) == meant
-
-
-def test_a_file_that_a_machine_lacks_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first process keeps a copy, which the others find; where the very file is, it is used."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
-    (tmp_path / "temporary").mkdir()
-    model = tmp_path / "lm.hlm"
-    model.write_bytes(b"model")
-    sent = _SentFile(str(model), put=bytes)
-    assert sent.local_path(lambda content: content) == str(model)
-    model.unlink()
-    copy = Path(sent.local_path(lambda content: content))
-    assert copy.parent == tmp_path / "temporary"
-    assert (copy.suffix, copy.read_bytes()) == (".hlm", b"model")
-    assert sent.local_path(lambda content: content) == str(copy)
-    assert names(tmp_path / "temporary") == [copy.name]
-    assert _SentFile(str(model), put=bytes).local_path(bytes) == str(model)  # to fail there as it would here
 
 
 def test_machines_of_another_version_do_not_answer() -> None:

@@ -211,7 +211,9 @@ class Aligner:
         answers = self._model.align_lines(
             block.source, block.target, question.task(), block.first_line - 1, threads
         )
-        return (read_answer(one, question, n) for n, one in enumerate(answers, block.first_line))
+        for n, one in enumerate(answers, block.first_line):
+            fault = block.faults.get(n)
+            yield read_answer(one, question, n) if fault is None else Failure(fault, id=n)
 
     def hmm(self, source: Sentence, target: Sentence, *, reverse: bool = False) -> FertilityHmm:
         """Return the weights of one sentence pair in one direction."""

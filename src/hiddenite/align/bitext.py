@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from hiddenite.corpus import ChunkReader, Sentence, line_blocks, sentence_text
 from hiddenite.errors import FormatError, ModelError
@@ -47,6 +47,8 @@ class Bitext:
         """Read two files, or one of ``|||`` lines."""
         blocks = list(bitext_blocks(source, target))
         names = [_name(source), _name(source if target is None else target)]
+        for block in blocks:
+            block.check(names[0])
         return cls(b"".join(b.source for b in blocks), b"".join(b.target for b in blocks), *names)
 
 
@@ -63,6 +65,12 @@ class Block:
     source: bytes
     target: bytes
     first_line: int
+    faults: Mapping[int, str] = field(default_factory=dict)  # number of a line that is no pair -> what it is
+
+    def check(self, name: str) -> None:
+        """Raise FormatError for the first line that is no pair."""
+        for line, fault in self.faults.items():
+            raise FormatError(name, line, fault)
 
 
 def _name(path: Path) -> str:
@@ -94,16 +102,16 @@ def _separated_blocks(
     with ChunkReader(path, on_progress) as reader:
         for text, first_line in line_blocks(reader, max_lines):
             sides: tuple[list[bytes], list[bytes]] = ([], [])
+            faults = {}
             for number, line in enumerate(_split(text, first_line), first_line):
                 parts = line.split(SEPARATOR)
                 if len(parts) != 2:
                     found = "no" if len(parts) == 1 else str(len(parts) - 1)
-                    raise FormatError(
-                        reader.name, number, f"found {found} '|||', expected 'source ||| target'"
-                    )
+                    faults[number] = f"found {found} '|||', expected 'source ||| target'"
+                    parts = [line, b""]
                 for side, part in zip(sides, parts, strict=True):
                     side.append(part)
-            yield Block(_join(sides[0]), _join(sides[1]), first_line)
+            yield Block(_join(sides[0]), _join(sides[1]), first_line, faults)
 
 
 def _split(text: bytes, first_line: int) -> list[bytes]:

@@ -1,40 +1,60 @@
 """The command line: one file per command, no mathematics.
 
+A run loads the file of its own command alone: what ``lm score`` does not need takes neither time nor memory.
+The others are there with their names and a line of help, for ``hiddenite --help`` and for near spellings.
+
 Exit status: 0 done, 1 error, 2 usage, 3 not certified under ``--exact``, 130 interrupted, 143 terminated.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import sys
 import warnings
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import typer
 
 from hiddenite import __version__
-from hiddenite.cli import align, demo, encode, hmmlm, induce, infer, lm, serve, tag
-from hiddenite.distributed import with_address
+from hiddenite.cli.common import with_address
 from hiddenite.errors import HiddeniteError, HiddeniteWarning
 
-app = typer.Typer(
-    name="hiddenite",
-    help="Hidden Markov models of language whose answers carry their proof.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    epilog="Example: hiddenite demo",
-)
-app.add_typer(lm.app, name="lm")
-app.add_typer(align.app, name="align")
-app.add_typer(tag.app, name="tag")
-app.add_typer(induce.app, name="induce")
-app.add_typer(hmmlm.app, name="hmmlm")
-app.command("demo", epilog=demo.EPILOG)(demo.demo)
-infer.register(app)
-app.command("encode", epilog=encode.EPILOG)(encode.encode)
-app.command("serve", epilog=serve.EPILOG)(serve.serve)
+
+class _Command(NamedTuple):
+    """Where a command or a group of commands is, and the line of help that a list shows."""
+
+    file: str
+    help: str
+    is_group: bool = False
+
+
+COMMANDS = {
+    "demo": _Command(
+        "demo", "Train a model, type noisy messages on a phone's keypad, and read them back with proof."
+    ),
+    "decode": _Command(
+        "infer", "Find the best word sequence for each observation, with the proof that it is."
+    ),
+    "sample": _Command(
+        "infer", "Draw independent word sequences from the exact posterior of each observation."
+    ),
+    "marginals": _Command("infer", "Give each candidate's posterior probability at each position, exactly."),
+    "encode": _Command(
+        "encode",
+        "Turn text into what a channel would show: key presses, typed text with slips, misread text.",
+    ),
+    "serve": _Command(
+        "serve", "Serve a page for trying things out, and a JSON API described at /openapi.json."
+    ),
+    "lm": _Command("lm", "N-gram language models.", is_group=True),
+    "align": _Command("align", "Word alignment.", is_group=True),
+    "tag": _Command("tag", "Part-of-speech tagging.", is_group=True),
+    "induce": _Command("induce", "Part-of-speech induction from plain text.", is_group=True),
+    "hmmlm": _Command("hmmlm", "Hidden Markov language models.", is_group=True),
+}
 
 
 def _print_version(wanted: bool) -> None:
@@ -43,13 +63,49 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: bool = typer.Option(
         False, "--version", callback=_print_version, is_eager=True, help="Print the version and stop."
     ),
 ) -> None:
     """Hidden Markov models of language whose answers carry their proof."""
+
+
+def make_app(loaded: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
+    """Return the command line; of commands that are not to be loaded it knows name and help alone."""
+    app = typer.Typer(
+        name="hiddenite",
+        help="Hidden Markov models of language whose answers carry their proof.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        epilog="Example: hiddenite demo",
+    )
+    app.callback()(_options)
+    for name, command in COMMANDS.items():
+        if name not in loaded:
+            _announce(app, name, command)
+            continue
+        module = importlib.import_module(f"hiddenite.cli.{command.file}")
+        if command.is_group:
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name, epilog=module.EPILOGS[name])(getattr(module, name))
+    return app
+
+
+def _announce(app: typer.Typer, name: str, command: _Command) -> None:
+    """Add a command's name and help."""
+    if command.is_group:
+        app.add_typer(typer.Typer(), name=name, help=command.help)
+    else:
+        app.command(name, help=command.help)(lambda: None)
+
+
+def _wanted(arguments: Sequence[str]) -> list[str]:
+    """Return the name of the command that a command line asks for; the options before it take no value."""
+    return [argument for argument in arguments if not argument.startswith("-")][:1]
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
@@ -88,7 +144,8 @@ def main() -> None:
     warnings.simplefilter("always", HiddeniteWarning)
     _watch_signals()
     try:
-        app(args=with_address(sys.argv[1:]))
+        arguments = with_address(sys.argv[1:])
+        make_app(_wanted(arguments))(args=arguments)
     except HiddeniteError as error:
         print(f"hiddenite: error: {error}{_note(error)}", file=sys.stderr)
         sys.exit(1)

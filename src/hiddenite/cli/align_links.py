@@ -104,6 +104,7 @@ def score(
 
 def _lengths(source: str, target: str | None) -> Iterator[tuple[int, int]]:
     for block in bitext_blocks(source, target):
+        block.check(source)
         sides = (text.decode(errors="replace").split("\n")[:-1] for text in (block.source, block.target))
         for e, f in zip(*sides, strict=True):
             yield len(tokenize(e)), len(tokenize(f))

@@ -26,8 +26,8 @@ from hiddenite.cli.align_options import (
 )
 from hiddenite.cli.batch import Block, Job, OnError, Outcome, Ray, Resume, choose_seed, file_state, run_batch
 from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
+from hiddenite.copies import here
 from hiddenite.corpus import file_bytes
-from hiddenite.distributed import here
 from hiddenite.results import Failure
 
 EPILOG = "Example: hiddenite align run --model en-fr.model en.txt fr.txt --json"

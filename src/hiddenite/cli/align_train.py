@@ -30,7 +30,8 @@ from hiddenite.cli.align_options import (
 )
 from hiddenite.cli.batch import Ray, choose_seed
 from hiddenite.cli.common import Output, Quiet, Threads, hush
-from hiddenite.distributed import Cluster, here
+from hiddenite.copies import here
+from hiddenite.distributed import Cluster
 from hiddenite.errors import FormatError
 
 EPILOG = "Example: hiddenite align train en.txt fr.txt --seed 1 --output en-fr.model"

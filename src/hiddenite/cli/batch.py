@@ -18,7 +18,6 @@ import dataclasses
 import functools
 import itertools
 import os
-import secrets
 import sys
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +29,7 @@ from typing import Annotated, Generic, Literal, NamedTuple, TypeVar, cast
 import typer
 
 from hiddenite import __version__
-from hiddenite.cli.common import NOT_CERTIFIED, json_line
+from hiddenite.cli.common import NOT_CERTIFIED, json_line, random_seed
 from hiddenite.corpus import ChunkReader, line_blocks, writing_errors
 from hiddenite.distributed import Cluster, Pool
 from hiddenite.errors import FormatError
@@ -158,7 +157,7 @@ def line_records(reader: ChunkReader, size: int) -> Iterator[Block[bytes]]:
 
 def choose_seed(seed: int | None, quiet: bool, job_output: str = "-", resume: bool = False) -> int:
     """Return the seed: the user's, that of the job to go on with, or a new one; it is shown on stderr."""
-    chosen = secrets.randbits(32) if seed is None else seed
+    chosen = random_seed() if seed is None else seed
     if seed is None and resume:
         earlier = (read_identity(job_output) or read_manifest(parts_of(job_output))[0]).get("seed")
         chosen = int(str(earlier)) if earlier is not None else chosen

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
+import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from hiddenite.distributed import LOCAL
 from hiddenite.errors import HiddeniteWarning
 
 Output = Annotated[
@@ -40,6 +41,15 @@ def byte_progress(label: str, total: int | None, quiet: bool) -> Iterator[Callab
     if quiet or not sys.stderr.isatty():
         yield lambda _: None
         return
+    from rich.console import Console  # noqa: PLC0415  (only a terminal needs it)
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(label, total=total)
@@ -65,6 +75,28 @@ def size_option(text: str, name: str) -> int:
     return size
 
 
+def random_seed() -> int:
+    """Return a seed that nobody knew before."""
+    return int.from_bytes(os.urandom(4), "little")
+
+
 def json_line(record: dict[str, Any] | str) -> str:
     """Return the record as one line of JSON."""
     return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def with_address(arguments: Sequence[str]) -> list[str]:
+    """Return a command line in which ``--ray`` without an address has the local one.
+
+    An address is ``local``, ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``; what else follows is an argument.
+    """
+    completed = []
+    for argument, following in itertools.zip_longest(arguments, arguments[1:], fillvalue=""):
+        bare = argument == "--ray" and not _is_address(following)
+        completed.append(f"--ray={LOCAL}" if bare else argument)
+    return completed
+
+
+def _is_address(text: str) -> bool:
+    host, colon, port = text.removeprefix("ray://").rpartition(":")
+    return text in (LOCAL, "auto") or bool(colon and host and port.isdecimal() and "/" not in host)

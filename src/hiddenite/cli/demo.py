@@ -39,7 +39,7 @@ the dog barks and the fox runs over the hill . the quiet house stands under the 
 the fox runs over the old hill . the lazy dog barks under the tree .
 """
 
-EPILOG = "Example: hiddenite demo decode '843 5673 47 69 74374373 0'"
+EPILOGS = {"demo": "Example: hiddenite demo decode '843 5673 47 69 74374373 0'"}
 
 
 def demo(

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import secrets
 import sys
 from typing import Annotated
 
 import typer
 
 from hiddenite.channel import AMBIGUITY, encoder_from_name
-from hiddenite.cli.common import Output, Quiet, byte_progress
+from hiddenite.cli.common import Output, Quiet, byte_progress, random_seed
 from hiddenite.corpus import ChunkReader, atomic_output, file_bytes, line_blocks
 
 MAX_SEED = (1 << 64) - 1
-EPILOG = "Example: echo 'the dog barks' | hiddenite encode --channel keypad --noise --seed 1"
+EPILOGS = {"encode": "Example: echo 'the dog barks' | hiddenite encode --channel keypad --noise --seed 1"}
 
 
 def encode(
@@ -44,7 +43,7 @@ def encode(
     if seed is not None and not noise:
         raise typer.BadParameter("a seed has no effect without --noise", param_hint="--seed")
     encoder = encoder_from_name(channel, ambiguity)
-    chosen = (secrets.randbits(32) if seed is None else seed) if noise else None
+    chosen = (random_seed() if seed is None else seed) if noise else None
     if noise and not quiet:
         print(f"hiddenite: seed {chosen}", file=sys.stderr)
     with (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
+from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line, random_seed
 from hiddenite.cli.hmmlm_gradient import gradient_training
 from hiddenite.corpus import ChunkReader, atomic_output, file_bytes, line_blocks, tokenize
 from hiddenite.errors import ModelError
@@ -41,7 +40,7 @@ Seed = Annotated[
 
 
 def _seed(seed: int | None, quiet: bool) -> int:
-    chosen = secrets.randbits(32) if seed is None else seed
+    chosen = random_seed() if seed is None else seed
     if not quiet:
         print(f"hiddenite: seed {chosen}", file=sys.stderr)
     return chosen

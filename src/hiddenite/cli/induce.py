@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from hiddenite.cli.batch import Ray
-from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
+from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line, random_seed
 from hiddenite.corpus import ChunkReader, atomic_output, file_bytes
 from hiddenite.distributed import Cluster
 from hiddenite.errors import FormatError, HiddeniteError
@@ -163,7 +162,7 @@ def run_command(
             variant=variant,
             spelling=spelling,
             geometric=geometric,
-            seed=secrets.randbits(32) if seed is None else seed,
+            seed=random_seed() if seed is None else seed,
         )
     except HiddeniteError as error:
         raise typer.BadParameter(str(error)) from None
@@ -190,6 +189,9 @@ def _read(path: str, source: FormatName, column: str, quiet: bool) -> list[Recor
     """Return the sentences; an error if there is no word."""
     with byte_progress("reading", file_bytes([path]), quiet) as report, ChunkReader(path, report) as reader:
         records = list(read_records(reader, source, column))
+    for record in records:
+        if record.fault is not None:
+            raise FormatError(reader.name, record.line, record.fault)
     if not any(record.words for record in records):
         raise FormatError(reader.name, None, "holds no word, expected text, one sentence a line")
     return records

@@ -24,8 +24,8 @@ from hiddenite.cli.batch import (
     run_batch,
 )
 from hiddenite.cli.common import AsJson, Lm, Output, Quiet, Threads, byte_progress, hush, json_line
+from hiddenite.copies import here
 from hiddenite.corpus import ChunkReader, file_bytes
-from hiddenite.distributed import here
 from hiddenite.inference import BATCH, METHODS, Budget, Query, answer_lines
 from hiddenite.ngram import NgramModel
 from hiddenite.results import Decoded, Failure, KBest, Marginals, Samples
@@ -237,7 +237,11 @@ def sample(
     method: MethodOption = "auto",
     budget: Annotated[
         float | None,
-        typer.Option("--budget", min=0.0, help="Seconds of refine or paper; then fewer draws, not exact."),
+        typer.Option(
+            "--budget",
+            min=0.0,
+            help="Seconds per record; then it is an error record (refine, paper: fewer draws).",
+        ),
     ] = None,
     max_states: MaxStates = None,
     no_end: NoEnd = False,
@@ -299,9 +303,9 @@ def marginals(
     _run("marginals", source, query, _marginals_text)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    example = "Example: echo '843 364 0' | hiddenite {} --lm corpus.arpa.gz --channel keypad"
-    app.command("decode", epilog=example.format("decode"))(decode)
-    app.command("sample", epilog=example.format("sample -n 10 --seed 1"))(sample)
-    app.command("marginals", epilog=example.format("marginals"))(marginals)
+_EXAMPLE = "Example: echo '843 364 0' | hiddenite {} --lm corpus.arpa.gz --channel keypad"
+EPILOGS = {
+    "decode": _EXAMPLE.format("decode"),
+    "sample": _EXAMPLE.format("sample -n 10 --seed 1"),
+    "marginals": _EXAMPLE.format("marginals"),
+}

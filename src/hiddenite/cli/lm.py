@@ -20,9 +20,10 @@ from hiddenite.cli.common import (
     json_line,
     size_option,
 )
+from hiddenite.copies import here
 from hiddenite.corpus import ChunkReader, atomic_output, file_bytes, line_blocks
 from hiddenite.counting import TextShard, train_shards
-from hiddenite.distributed import Cluster, here
+from hiddenite.distributed import Cluster
 from hiddenite.errors import FormatError, ModelError
 from hiddenite.ngram import MAX_ORDER, NgramModel, TrainingOptions, read_vocabulary
 from hiddenite.results import ScoreSummary

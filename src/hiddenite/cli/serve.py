@@ -24,7 +24,7 @@ from hiddenite.tag.tagger import Tagger
 
 PORT = 8017
 NUM_EXAMPLES = 6
-EPILOG = "Example: hiddenite serve --port 8017"
+EPILOGS = {"serve": "Example: hiddenite serve --port 8017"}
 
 _Model = TypeVar("_Model")
 Report = Callable[[str], None]

@@ -24,8 +24,8 @@ from hiddenite.cli.batch import (
     run_batch,
 )
 from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
+from hiddenite.copies import here
 from hiddenite.corpus import ChunkReader, atomic_output, file_bytes
-from hiddenite.distributed import here
 from hiddenite.errors import FormatError, HiddeniteError
 from hiddenite.inference import METHODS, Budget, Query
 from hiddenite.results import Failure
@@ -277,23 +277,28 @@ def _answerer(
 
     def answer(block: Block[list[Record]]) -> list[Outcome]:
         answers = tagger.answer_many([record.words for record in block.item], query, threads, block.first)
-        return [
-            Outcome(
-                as_text(record, one),
-                record.line,
-                one.error if isinstance(one, Failure) else None,
-                _is_exact(one),
-            )
-            for record, one in zip(block.item, answers, strict=True)
-        ]
+        pairs = zip(block.item, answers, strict=True)
+        return [_outcome(record, as_text, _or_fault(record, one)) for record, one in pairs]
 
     return answer
+
+
+def _or_fault(record: Record, answer: TagAnswer | Failure) -> TagAnswer | Failure:
+    """Return the answer, or why there is nothing to answer."""
+    return answer if record.fault is None else Failure(record.fault)
+
+
+def _outcome(
+    record: Record, as_text: Callable[[Record, TagAnswer | Failure], str], answer: TagAnswer | Failure
+) -> Outcome:
+    error = answer.error if isinstance(answer, Failure) else None
+    return Outcome(as_text(record, answer), record.line, error, _is_exact(answer))
 
 
 def _blocks(records: Iterator[Record]) -> Iterator[Block[list[Record]]]:
     done = 0
     while batch := list(itertools.islice(records, BATCH)):
-        read = "\0".join("\n".join(record.lines or record.words) for record in batch)
+        read = "\0".join(record.fault or "\n".join(record.lines or record.words) for record in batch)
         yield Block(batch, done, len(batch), read.encode())
         done += len(batch)
 

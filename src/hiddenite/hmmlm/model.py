@@ -167,7 +167,8 @@ class HMMLanguageModel:
         known[np.flatnonzero(inside)[tokens.tokens == 0]] = 0.0
         sums = (np.concatenate([[0.0], np.cumsum(column)]) for column in (log_probs, known))
         total, total_known = (column[begins[1:]] - column[begins[:-1]] for column in sums)
-        return SentenceScores(total, total_known, np.diff(begins).astype(np.uint32), tokens.unknown)
+        columns = (total, total_known, np.diff(begins).astype(np.uint32), tokens.unknown)
+        return SentenceScores(*(column.data for column in columns))
 
     def perplexity(self, sentences: bytes | Iterable[Sentence], threads: int = 0) -> float:
         """exp of minus the mean ln p per token, ``</s>`` included."""

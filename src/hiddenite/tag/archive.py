@@ -1,4 +1,4 @@
-"""The tagger's model file: a zip archive of text and arrays, readable with any tool, never pickle.
+"""The tagger's model file: text and arrays in one container, never pickle.
 
 ==================  =================================================================================
 header.json         format, version, options, tags, hidden symbols with their counts
@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ from hiddenite.ngram import NgramModel
 from hiddenite.tag.emissions import EmissionTable, FeatureTable, Lexicon, SpellingTable, SuffixTable
 from hiddenite.tag.tagger import INDUCED, TaggerModel, TaggerOptions
 
+_Tagger = TypeVar("_Tagger")
 FORMAT = "hiddenite tagger"
 VERSION = 1
 _HINT = "expected a file that `hiddenite tag train` wrote; train it again"
@@ -76,9 +78,9 @@ def _guesser_arrays(
     return guesser.characters, {name: getattr(guesser, name) for name in names}
 
 
-def read_model(path: str | os.PathLike[str]) -> TaggerModel:
-    """Read a model file; raises FormatError for anything else."""
-    return read_archive(path, FORMAT, VERSION, _HINT, lambda archive: _read(archive, os.fspath(path)))
+def read_tagger(path: str | os.PathLike[str], make: Callable[[TaggerModel], _Tagger]) -> _Tagger:
+    """Read a model file and make a tagger of it; raises FormatError for anything else."""
+    return read_archive(path, FORMAT, VERSION, _HINT, lambda archive: make(_read(archive, os.fspath(path))))
 
 
 def _read(archive: Archive, name: str) -> TaggerModel:

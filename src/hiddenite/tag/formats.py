@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
-from hiddenite.corpus import ChunkReader, decode, line_blocks, tokenize
+from hiddenite.corpus import ChunkReader, decode, decode_part, line_blocks, tokenize
 from hiddenite.errors import FormatError, ModelError
 
 FormatName = Literal["auto", "plain", "tsv", "conllu"]
@@ -41,6 +41,7 @@ class Record:
     tags: tuple[str, ...]  # as many, or none if the format has none or they were not asked for
     line: int  # the file's line that it begins at, from 1
     lines: tuple[str, ...] = ()  # as they stand in the file, without line ends; of CoNLL-U only
+    fault: str | None = None  # plain text only: why the line is no sentence; it has no words then
 
     @property
     def id(self) -> str | int:
@@ -95,15 +96,31 @@ def read_records(
     reader: ChunkReader, file_format: FormatName, column: str = "xpos", with_tags: bool = False
 ) -> Iterator[Record]:
     """Give the sentences of an open file."""
-    lines = _numbered_lines(reader)
     if file_format == "plain":
-        for number, line in lines:
-            yield Record(tuple(tokenize(line)), (), number)
+        yield from _read_plain(reader)
     elif file_format == "conllu":
         check_column(column)
-        yield from _read_conllu(lines, reader.name, COLUMNS[column], with_tags)
+        yield from _read_conllu(_numbered_lines(reader), reader.name, COLUMNS[column], with_tags)
     else:
-        yield from _read_tsv(lines, reader.name, with_tags)
+        yield from _read_tsv(_numbered_lines(reader), reader.name, with_tags)
+
+
+def _read_plain(reader: ChunkReader) -> Iterator[Record]:
+    """Give the lines; one that is no text is a record with a fault, as others may be sentences."""
+    for block, first_line in line_blocks(reader):
+        lines = block.split(b"\n")
+        if lines[-1] == b"":  # the end of the last line, not a line of its own
+            lines.pop()
+        for number, line in enumerate(lines, first_line):
+            yield _plain_record(line, number, reader.name)
+
+
+def _plain_record(line: bytes, number: int, name: str) -> Record:
+    try:
+        text = (decode if number == 1 else decode_part)(line, name)
+    except FormatError as error:
+        return Record((), (), number, fault=error.message)
+    return Record(tuple(tokenize(text)), (), number)
 
 
 def _numbered_lines(reader: ChunkReader) -> Iterator[tuple[int, str]]:

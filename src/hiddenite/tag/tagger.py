@@ -28,7 +28,6 @@ from hiddenite.corpus import Sentence, sentence_text, tokenize
 from hiddenite.errors import (
     BudgetExceeded,
     EmptySupportError,
-    FormatError,
     ModelError,
     UnknownSymbolError,
     near_spellings,
@@ -212,12 +211,9 @@ class Tagger:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Tagger:
         """Read a model file."""
-        from hiddenite.tag.archive import read_model  # noqa: PLC0415  (it reads what is defined here)
+        from hiddenite.tag.archive import read_tagger  # noqa: PLC0415  (it reads what is defined here)
 
-        try:
-            return cls(read_model(path))
-        except ModelError as error:
-            raise FormatError(os.fspath(path), None, f"{error}; expected a file as it was saved") from None
+        return read_tagger(path, cls)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file; loading it gives the same tagger."""
