@@ -210,7 +210,7 @@ def test_a_channel_outlives_its_model() -> None:
 def test_the_manuals_examples_run() -> None:
     manual = (Path(__file__).parents[2] / "docs" / "channels.md").read_text(encoding="utf-8")
     examples = re.findall(r"^```python\n(.*?)^```$", manual, flags=re.MULTILINE | re.DOTALL)
-    assert len(examples) == 3
+    assert len(examples) == 4
     names: dict[str, Any] = {}
     with without_warnings():
         for example in examples:
