@@ -15,11 +15,7 @@ WeightRows::WeightRows(const ContextAutomaton& automaton)
 
 double* WeightRows::make(std::size_t position, Context context) {
   double* const row = made_.add();
-  if (context.closed) {
-    std::copy_n(exact_row(position, context.node), automaton_.layers()[position].size(), row);
-  } else {
-    fill(position, context, row);
-  }
+  fill(position, context, row);
   return row;
 }
 
