@@ -37,9 +37,10 @@ struct Problem {
     }
   }
 
-  std::unique_ptr<Relaxation> relaxation(Weighting weighting, Strategy strategy, bool paper) const {
+  std::unique_ptr<Relaxation> relaxation(Weighting weighting, Strategy strategy, bool paper,
+                                         std::size_t widest_row = BestPaths::WIDEST_ROW) const {
     if (paper) return std::make_unique<PaperRelaxation>(table, *candidates, weighting);
-    return std::make_unique<Refinement>(table, *candidates, weighting, strategy);
+    return std::make_unique<Refinement>(table, *candidates, weighting, strategy, widest_row);
   }
 
   void check_path(const WordPath& path) const {
@@ -73,9 +74,10 @@ std::vector<StateRow> state_rows(const Problem& problem, const Relaxation& q, st
 }
 
 struct BoundRelaxation : Problem {
-  BoundRelaxation(Problem problem, bool total, Strategy strategy, bool paper, std::uint64_t seed)
+  BoundRelaxation(Problem problem, bool total, Strategy strategy, bool paper, std::uint64_t seed,
+                  std::size_t widest_row)
       : Problem(std::move(problem)),
-        q(relaxation(total ? Weighting::TOTAL : Weighting::BEST, strategy, paper)),
+        q(relaxation(total ? Weighting::TOTAL : Weighting::BEST, strategy, paper, widest_row)),
         random(seed) {}
   std::unique_ptr<Relaxation> q;
   Random random;
@@ -162,11 +164,14 @@ void bind_relaxation(nb::module_& m) {
   nb::class_<BoundRelaxation>(m, "Relaxation", "The bound q >= p and its operator, without the loop.")
       .def("__init__",
            [](BoundRelaxation* self, const NgramTable& table, Column<std::uint64_t> begin, Column<WordId> words,
-              Column<double> log_weights, bool ends, bool total, Strategy strategy, bool paper, std::uint64_t seed) {
-             new (self) BoundRelaxation(Problem(table, begin, words, log_weights, ends), total, strategy, paper, seed);
+              Column<double> log_weights, bool ends, bool total, Strategy strategy, bool paper, std::uint64_t seed,
+              std::size_t widest_row) {
+             new (self) BoundRelaxation(Problem(table, begin, words, log_weights, ends), total, strategy, paper, seed,
+                                        widest_row);
            },
            nb::keep_alive<1, 2>(), "table"_a, "begin"_a, "words"_a, "log_weights"_a, "ends"_a = true,
-           "total"_a = false, "strategy"_a = Strategy::ALL_BY_ONE, "paper"_a = false, "seed"_a = 0)
+           "total"_a = false, "strategy"_a = Strategy::ALL_BY_ONE, "paper"_a = false, "seed"_a = 0,
+           "widest_row"_a = BestPaths::WIDEST_ROW)
       .def("best", [](BoundRelaxation& self) { return self.q->best(); })
       .def("draw", [](BoundRelaxation& self) { return self.q->draw(self.random); })
       .def("score", [](const BoundRelaxation& self, const WordPath& path) {

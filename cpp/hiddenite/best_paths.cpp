@@ -4,8 +4,13 @@
 
 namespace hiddenite {
 
-BestPaths::BestPaths(const ContextAutomaton& automaton)
-    : automaton_(automaton), changed_(automaton.num_positions(), 1) {
+BestPaths::BestPaths(const ContextAutomaton& automaton, std::size_t widest_row)
+    : automaton_(automaton),
+      has_rows_(widest(automaton.layers()) <= widest_row),
+      rows_(automaton),
+      changed_(automaton.num_positions(), 1) {
+  constexpr std::size_t common_num_edges = 1024;
+  edges_.reserve(common_num_edges);
   refresh();
 }
 
@@ -15,7 +20,7 @@ void BestPaths::refresh() {
   for (auto id = static_cast<StateId>(nodes_.size()); id < automaton_.num_states(); ++id) {
     const ContextAutomaton::State& state = automaton_.state(id);
     last = std::max(last, state.position);
-    nodes_.push_back({state.coarser == id ? -LOG_ZERO : nodes_[state.coarser].value});
+    nodes_.push_back({state.coarser == id ? -LOG_ZERO : nodes_[state.coarser].value, state.position});
   }
   std::fill(changed_.begin(), changed_.begin() + last, now_);
 }
@@ -50,6 +55,11 @@ std::uint32_t BestPaths::list_of(std::size_t position, NodeId node, bool bounds)
   return index;
 }
 
+void BestPaths::take_head(Source& source) {
+  const Entry* const entry = entry_at(lists_[source.list], source.next++);
+  source.head = entry ? Entry{entry->log_weight + source.log_backoff, entry->k} : Entry{LOG_ZERO, 0};
+}
+
 // The lists of the suffix chain, as in context_log_prob.
 void BestPaths::open(StateId id) {
   const NgramTable& table = automaton_.table();
@@ -60,7 +70,10 @@ void BestPaths::open(StateId id) {
   for (NodeId s = context.node; log_backoff != LOG_ZERO; s = table.suffix[s]) {
     const bool bounds = s == context.node && !context.closed;
     const std::uint32_t list = list_of(position, s, bounds);
-    if (lists_[list].size > 0) sources_.push_back({list, 0, log_backoff, finer});
+    if (lists_[list].size > 0) {
+      sources_.push_back({{}, log_backoff, list, 0, finer});
+      take_head(sources_.back());
+    }
     if (s == ROOT) break;
     log_backoff += (bounds ? table.log_max_backoff : table.log_backoff)[s];
     finer = table.first_child[s] == table.first_child[s + 1] ? NO_NODE : s;
@@ -77,26 +90,35 @@ bool BestPaths::merge_next(StateId id) {
   while (true) {
     Source* best = nullptr;
     double log_weight = LOG_ZERO;
-    std::uint32_t k = 0;
     for (auto source = first; source != last; ++source) {
-      const Entry* const entry = entry_at(lists_[source->list], source->next);
-      if (!entry || !(entry->log_weight + source->log_backoff > log_weight)) continue;
+      if (!(source->head.log_weight > log_weight)) continue;
       best = &*source;
-      log_weight = entry->log_weight + source->log_backoff;
-      k = entry->k;
+      log_weight = source->head.log_weight;
     }
     if (!best) return false;
-    ++best->next;
+    const std::uint32_t k = best->head.k;
+    take_head(*best);
     if (best->finer != NO_NODE && table.child(best->finer, automaton_.layers()[position].word[k]) != NO_NODE) continue;
-    const StateId target = is_last(id) ? 0 : automaton_.coarsest(position + 1);
-    add_edge(nodes_[id], {log_weight, k, 0, target, {NO_NODE, false}});
+    add_edge(id, log_weight, k);
     return true;
   }
 }
 
+bool BestPaths::take_from_row(StateId id) {
+  Node& node = nodes_[id];
+  if (!node.left) node.left = rows_.make(node.position, automaton_.state(id).context);
+  const std::size_t size = automaton_.layers()[node.position].size();
+  const std::uint32_t k = find_largest({node.left, size});
+  if (k == size || node.left[k] == LOG_ZERO) return false;
+  add_edge(id, node.left[k], k);
+  node.left[k] = LOG_ZERO;
+  return true;
+}
+
 // A node that runs out of room moves to the end of the pool; what it leaves behind stays unused.
-void BestPaths::add_edge(Node& node, const Edge& edge) {
+void BestPaths::add_edge(StateId id, double log_weight, std::uint32_t k) {
   constexpr std::uint32_t least_room = 4;
+  Node& node = nodes_[id];
   if (node.num_edges == node.room) {
     const auto first = static_cast<std::uint32_t>(edges_.size());
     node.room = std::max(least_room, 2 * node.room);
@@ -104,29 +126,27 @@ void BestPaths::add_edge(Node& node, const Edge& edge) {
     std::copy_n(edges_.begin() + node.first_edge, node.num_edges, edges_.begin() + first);
     node.first_edge = first;
   }
-  edges_[node.first_edge + node.num_edges++] = edge;
+  const StateId target = is_last(id) ? 0 : automaton_.coarsest(nodes_[id].position + 1);
+  edges_[node.first_edge + node.num_edges++] = {log_weight, k, 0, target, {NO_NODE, false}};
 }
 
-const BestPaths::Edge* BestPaths::edge(StateId id, std::uint32_t j) {
-  while (nodes_[id].num_edges <= j) {
-    if (!merge_next(id)) return nullptr;
+bool BestPaths::make_edges(StateId id, std::uint32_t count) {
+  while (nodes_[id].num_edges < count) {
+    if (!(has_rows_ ? take_from_row(id) : merge_next(id))) return false;
   }
-  Edge& edge = edges_[nodes_[id].first_edge + j];
-  if (is_last(id)) return &edge;
-  const std::uint32_t position = automaton_.state(id).position + 1;
-  const std::uint32_t version = automaton_.version(position, edge.k);
-  if (edge.version != version) {
-    edge.version = version;
-    if (edge.known.node == NO_NODE) edge.known = automaton_.known_after(id, edge.k);
-    edge.target = automaton_.finest(position, edge.known);
-  }
-  return &edge;
+  return true;
+}
+
+void BestPaths::redirect(StateId id, Edge& edge, std::uint32_t version) {
+  edge.version = version;
+  if (edge.known.node == NO_NODE) edge.known = automaton_.known_after(id, edge.k);
+  edge.target = automaton_.finest(nodes_[id].position + 1, edge.known);
 }
 
 // --------------------------------------------------------------- values
 
 double BestPaths::value_bound_after(StateId id) const {
-  return is_last(id) ? 0.0 : nodes_[automaton_.coarsest(automaton_.state(id).position + 1)].value;
+  return is_last(id) ? 0.0 : nodes_[automaton_.coarsest(nodes_[id].position + 1)].value;
 }
 
 double BestPaths::value(StateId id) {
@@ -135,18 +155,19 @@ double BestPaths::value(StateId id) {
 }
 
 void BestPaths::evaluate(StateId id) {
-  stack_.push_back({id, false, 0, NO_EDGE, LOG_ZERO});
+  stack_.push_back({id});
   while (!stack_.empty()) {
     StateId wanted = 0;
     if (advance(stack_.back(), wanted)) {
       const Frame& frame = stack_.back();
       Node& node = nodes_[frame.id];
       node.value = frame.value;
+      node.rival = frame.rival;
       node.best = frame.best;
       node.when = now_;
       stack_.pop_back();
     } else {
-      stack_.push_back({wanted, false, 0, NO_EDGE, LOG_ZERO});
+      stack_.push_back({wanted});
     }
   }
 }
@@ -154,43 +175,56 @@ void BestPaths::evaluate(StateId id) {
 // Goes on with a value until it is found, or until the value of a target is `wanted` first.
 bool BestPaths::advance(Frame& frame, StateId& wanted) {
   const StateId id = frame.id;
-  const double bound_after = value_bound_after(id);
-  const bool last = is_last(id);
-  while (true) {
-    // The best edge of last time first: if it is worth as much as then, nothing else is worth more.
-    const bool again = !frame.began && nodes_[id].best != NO_EDGE;
-    const std::uint32_t j = again ? nodes_[id].best : frame.next;
-    const Edge* const e = edge(id, j);
-    if (!e || (!again && !(e->log_weight + bound_after > frame.value))) return true;
-    const double bound = e->log_weight + (last ? 0.0 : nodes_[e->target].value);
-    if (bound > frame.value) {
-      if (!last && !is_recent(e->target)) {
-        wanted = e->target;
-        return false;
-      }
-      frame.value = bound;
-      frame.best = j;
-      if (bound >= nodes_[id].value) return true;
-    }
-    if (again) {
-      frame.began = true;
-    } else {
-      ++frame.next;
+  if (!frame.began && nodes_[id].best != NO_EDGE) {
+    const std::uint32_t best = nodes_[id].best;
+    if (!look_at(frame, best, *edge(id, best), wanted)) return false;
+    if (frame.value >= nodes_[id].rival) {
+      frame.rival = nodes_[id].rival;
+      return true;
     }
   }
+  frame.began = true;
+  const double bound_after = value_bound_after(id);
+  while (const Edge* const e = edge(id, frame.next)) {
+    if (!(e->log_weight + bound_after > frame.value)) {
+      frame.rival = std::max(frame.rival, e->log_weight + bound_after);
+      break;
+    }
+    if (frame.next != nodes_[id].best && !look_at(frame, frame.next, *e, wanted)) return false;
+    ++frame.next;
+  }
+  return true;
 }
 
-std::vector<std::uint32_t> BestPaths::best_path() {
-  std::vector<std::uint32_t> path;
-  if (value(0) == LOG_ZERO) return path;
+// Takes edge j into account; not if its value may be the best and is not known.
+bool BestPaths::look_at(Frame& frame, std::uint32_t j, const Edge& edge, StateId& wanted) {
+  const bool last = is_last(frame.id);
+  const double bound = edge.log_weight + (last ? 0.0 : nodes_[edge.target].value);
+  if (!(bound > frame.value)) {
+    frame.rival = std::max(frame.rival, bound);
+    return true;
+  }
+  if (!last && !is_recent(edge.target)) {
+    wanted = edge.target;
+    return false;
+  }
+  frame.rival = frame.value;
+  frame.value = bound;
+  frame.best = j;
+  return true;
+}
+
+std::span<const BestPaths::Step> BestPaths::best_path() {
+  path_.clear();
+  if (value(0) == LOG_ZERO) return path_;
   StateId id = 0;
   for (std::size_t i = 0; i < automaton_.num_positions(); ++i) {
     value(id);
     const Edge& e = edges_[nodes_[id].first_edge + nodes_[id].best];
-    path.push_back(e.k);
+    path_.push_back({id, e.k});
     id = e.target;
   }
-  return path;
+  return path_;
 }
 
 // ---------------------------------------------------------------- ranks

@@ -71,7 +71,11 @@ ContextAutomaton::ContextAutomaton(const NgramTable& table, std::vector<Layer> l
     state_of_.insert(key_of(i, context), i);
     num_edges_ += layers_[i].size();
     num_open_ += !context.closed;
-    versions_.emplace_back(layers_[i].size(), 0);
+  }
+  first_version_.push_back(0);  // nothing is before the start
+  for (const Layer& layer : layers_) {
+    first_version_.push_back(static_cast<std::uint32_t>(versions_.size()));
+    versions_.resize(versions_.size() + layer.size(), 0);
   }
 }
 
@@ -99,7 +103,7 @@ StateId ContextAutomaton::finest(std::size_t position, Context known) const {
 
 StateId ContextAutomaton::target(StateId id, std::uint32_t k) const {
   const std::uint32_t position = states_[id].position;
-  if (versions_[position][k] == 0) return coarsest(position + 1);
+  if (version(position + 1, k) == 0) return coarsest(position + 1);
   return finest(position + 1, known_after(id, k));
 }
 
@@ -120,11 +124,11 @@ StateId ContextAutomaton::split(StateId id, Context context, std::uint32_t k) {
   state_of_.insert(key_of(position, context), added);
   num_edges_ += layers_[position].size();
   num_open_ += !context.closed;
-  std::vector<std::uint32_t>& versions = versions_[position - 1];
+  const std::uint32_t first = first_version_[position];
   if (context.node == ROOT) {  // after whatever word
-    for (std::uint32_t& version : versions) ++version;
+    for (std::uint32_t v = first; v < first_version_[position + 1]; ++v) ++versions_[v];
   } else {
-    ++versions[k];
+    ++versions_[first + k];
   }
   return added;
 }
@@ -141,11 +145,16 @@ StateId ContextAutomaton::refine_one(StateId before, std::uint32_t k, bool fully
   return id;
 }
 
-void ContextAutomaton::tighten(std::span<const std::uint32_t> path, Strategy strategy) {
+void ContextAutomaton::tighten(std::span<const std::uint32_t> path, Strategy strategy,
+                               std::span<const StateId> states) {
   if (strategy == Strategy::CULPRIT) return refine_culprit(path);
   StateId id = 0;
   for (std::size_t i = 0; i + 1 < num_positions(); ++i) {
-    id = refine_one(id, path[i], strategy == Strategy::FULL_CONTEXT);
+    if (i + 1 < states.size() && id == states[i] && states_[states[i + 1]].context.closed) {
+      id = states[i + 1];
+    } else {
+      id = refine_one(id, path[i], strategy == Strategy::FULL_CONTEXT);
+    }
   }
 }
 

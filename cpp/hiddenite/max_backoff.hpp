@@ -111,12 +111,13 @@ class ContextAutomaton {
     return context_successor(table_, states_[id].context, word(states_[id].position, k));
   }
   StateId finest(std::size_t position, Context known) const;
-  // Changes whenever a target of word k before `position` may have changed.
-  std::uint32_t version(std::size_t position, std::uint32_t k) const { return versions_[position - 1][k]; }
+  // Changes whenever a target of word k before `position` may have changed; after the last one, never.
+  std::uint32_t version(std::size_t position, std::uint32_t k) const { return versions_[first_version_[position] + k]; }
 
   // Adds states until q is lower on the path, or at least its states finer.
-  // Does nothing if the path's states are all closed. `path` has one k per position.
-  void tighten(std::span<const std::uint32_t> path, Strategy strategy);
+  // Does nothing if the path's states are all closed. `path` has one k per position; `states` are its first
+  // states if they are known, which saves looking up those that are closed.
+  void tighten(std::span<const std::uint32_t> path, Strategy strategy, std::span<const StateId> states = {});
 
  private:
   // A finer context than state `id` that may be known: the next, or all of it.
@@ -132,7 +133,8 @@ class ContextAutomaton {
   std::vector<Layer> layers_;
   std::vector<State> states_;
   FlatMap state_of_;  // (position, node, closed)
-  std::vector<std::vector<std::uint32_t>> versions_;  // [i][k]: number of states after word k of layer i
+  std::vector<std::uint32_t> versions_;       // number of states after each word of each layer
+  std::vector<std::uint32_t> first_version_;  // [position]: where those of the layer before begin
   std::size_t num_edges_ = 0;
   std::size_t num_open_ = 0;
 };

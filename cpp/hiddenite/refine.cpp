@@ -1,5 +1,7 @@
 #include "refine.hpp"
 
+#include <algorithm>
+
 namespace hiddenite {
 
 namespace {
@@ -35,16 +37,18 @@ void fill_log_weights(const NgramTable& table, Context context, const Layer& lay
 }  // namespace
 
 Refinement::Refinement(const NgramTable& table, const Candidates& candidates, Weighting weighting,
-                       Strategy strategy)
+                       Strategy strategy, std::size_t widest_row)
     : table_(table),
       length_(candidates.length()),
       strategy_(strategy),
+      widest_row_(widest_row),
       automaton_(table, make_layers(candidates, weighting)) {}
 
 Refinement::Refinement(const NgramTable& table, const Candidates& candidates, std::size_t num_positions)
     : table_(table),
       length_(num_positions),
       strategy_(Strategy::ALL_BY_ONE),
+      widest_row_(BestPaths::WIDEST_ROW),
       automaton_(table, first_layers(candidates, num_positions)) {}
 
 std::vector<std::uint32_t> Refinement::with_end(std::span<const std::uint32_t> path) const {
@@ -64,7 +68,11 @@ Trial Refinement::score(std::span<const std::uint32_t> path) const {
 }
 
 void Refinement::tighten(std::span<const std::uint32_t> path) {
-  if (automaton_.num_positions() > 0) automaton_.tighten(with_end(path), strategy_);
+  if (automaton_.num_positions() == 0) return;
+  const std::vector<std::uint32_t> all = with_end(path);
+  std::size_t num_known = std::min<std::size_t>(best_states_.size(), 1);  // as far as it is the last best path
+  while (num_known < best_states_.size() && best_terms_[num_known - 1].step.k == all[num_known - 1]) ++num_known;
+  automaton_.tighten(all, strategy_, std::span(best_states_).first(num_known));
 }
 
 std::vector<StateView> Refinement::states(std::size_t position) const {
@@ -81,7 +89,7 @@ std::vector<StateView> Refinement::states(std::size_t position) const {
 
 BestPaths& Refinement::best_paths() {
   if (!best_paths_) {
-    best_paths_.emplace(automaton_);
+    best_paths_.emplace(automaton_, widest_row_);
   } else if (num_in_best_paths_ != automaton_.num_states()) {
     best_paths_->refresh();
   }
@@ -89,10 +97,34 @@ BestPaths& Refinement::best_paths() {
   return *best_paths_;
 }
 
+// score() of the best path, most of which was there before.
 Trial Refinement::best() {
   if (automaton_.num_positions() == 0) return score({});
-  const std::vector<std::uint32_t> path = best_paths().best_path();
-  return path.empty() ? Trial{} : score(path);
+  const std::span<const BestPaths::Step> steps = best_paths().best_path();
+  if (steps.empty()) return {};
+  best_terms_.resize(steps.size(), {{0, 0}, NO_NODE, NO_NODE, 0.0, 0.0});
+  best_states_.clear();
+  Trial trial{WordPath(length_), 0.0, 0.0, 0.0};
+  NodeId exact = table_.start();
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Terms& known = terms(i, steps[i], exact);
+    add_terms(trial, known.log_q, known.log_p, automaton_.layers()[i].log_weight[steps[i].k]);
+    exact = known.after;
+    best_states_.push_back(steps[i].state);
+    if (i < length_) trial.path[i] = steps[i].k;
+  }
+  return trial;
+}
+
+const Refinement::Terms& Refinement::terms(std::size_t position, BestPaths::Step step, NodeId before) {
+  Terms& known = best_terms_[position];
+  if (known.step == step && known.before == before) return known;
+  const Context context = automaton_.state(step.state).context;
+  const WordId w = automaton_.layers()[position].word[step.k];
+  known = {step, before, before, 0.0, 0.0};
+  known.log_p = table_.step(known.after, w);
+  known.log_q = context.closed ? known.log_p : context_log_prob(table_, context, w);
+  return known;
 }
 
 RankedPaths Refinement::ranked_paths() { return RankedPaths(best_paths(), automaton_.num_positions()); }

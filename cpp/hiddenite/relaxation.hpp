@@ -51,6 +51,16 @@ class Relaxation {
   virtual std::vector<StateView> states(std::size_t position) const = 0;
 };
 
+// Adds the terms of one position to log_q, log_p and log_ratio: the one order in which all sums are taken.
+template <class Sums>
+void add_terms(Sums& sums, double log_q, double log_p, double log_weight) {
+  if (log_q != log_p) sums.log_ratio += log_p - log_q;
+  sums.log_q += log_q;
+  sums.log_q += log_weight;
+  sums.log_p += log_p;
+  sums.log_p += log_weight;
+}
+
 // Adds up a path: term(i, w) is the bound's LM term at position i, `path` has
 // one k per layer, of which the first `length` are returned.
 template <class Term>
@@ -61,11 +71,7 @@ Trial score_path(const NgramTable& table, std::span<const Layer> layers, std::sp
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const WordId w = layers[i].word[path[i]];
     const double log_q = term(i, w), log_p = table.step(state, w);
-    if (log_q != log_p) trial.log_ratio += log_p - log_q;
-    trial.log_q += log_q;
-    trial.log_q += layers[i].log_weight[path[i]];
-    trial.log_p += log_p;
-    trial.log_p += layers[i].log_weight[path[i]];
+    add_terms(trial, log_q, log_p, layers[i].log_weight[path[i]]);
   }
   return trial;
 }
