@@ -11,16 +11,22 @@ using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
-// The one position that follows, if its slot offers words.
+// Of each joint of a graph, the one position that leads on from there, if it is one; those whose slots offer no
+// words do not count.
+void WalkDecoder::find_only_positions(const Candidates& candidates) {
+  only_from_.assign(candidates.is_chain() ? 0 : candidates.num_joints(), NOWHERE);
+  for (std::size_t i = candidates.spans.size(); i-- > 0;) {
+    if (slot_at(candidates, i).size() == 0) continue;
+    std::size_t& only = only_from_[candidates.span(i).from];
+    only = only == NOWHERE ? i : SEVERAL;
+  }
+}
+
+// The one position that follows; NOWHERE if none does, or not one alone.
 std::size_t WalkDecoder::next_position(const Candidates& candidates, std::size_t position) const {
   if (candidates.is_chain()) return position + 1 < candidates.num_positions() ? position + 1 : NOWHERE;
-  std::size_t next = NOWHERE;
-  for (std::size_t i = position + 1; i < candidates.num_positions(); ++i) {
-    if (candidates.span(i).from != candidates.span(position).to || slot_at(candidates, i).size() == 0) continue;
-    if (next != NOWHERE) return NOWHERE;
-    next = i;
-  }
-  return next;
+  const std::size_t only = only_from_[candidates.span(position).to];
+  return only == SEVERAL ? NOWHERE : only;
 }
 
 const Slot& WalkDecoder::slot_at(const Candidates& candidates, std::size_t position) const {
@@ -55,6 +61,7 @@ bool WalkDecoder::run(const Candidates& candidates, bool prune, double margin, b
   for (std::vector<Active>& layer : layers_) layer.clear();
   if (keep && passed_.size() < num_positions) passed_.resize(num_positions);  // what is there serves again
   layers_[0].push_back(Active{index_.start(), NONE, 0.0, NONE, NONE});
+  find_only_positions(candidates);
   num_states_ = 1;
   prepared_ = NOWHERE;
   bool complete = true;

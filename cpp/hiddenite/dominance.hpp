@@ -98,6 +98,7 @@ class WalkDecoder {
   bool run(const Candidates& candidates, bool prune, double margin, bool keep, const Budget& budget);
   void walk_position(const Candidates& candidates, std::size_t position, bool prune, double margin, Passed* passed);
   void set_slots(const Candidates& candidates, std::size_t position);
+  void find_only_positions(const Candidates& candidates);
   std::size_t next_position(const Candidates& candidates, std::size_t position) const;
   const Slot& slot_at(const Candidates& candidates, std::size_t position) const;
   void enter_states(const std::vector<Active>& layer);
@@ -147,7 +148,8 @@ class WalkDecoder {
   ChainBounds bounds_, next_bounds_;  // of states before and after the position
   bool has_next_ = false;             // something follows the position
   std::size_t prepared_ = NOWHERE;    // the position that next_words_ are of
-  static constexpr std::size_t NOWHERE = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t NOWHERE = std::numeric_limits<std::size_t>::max(), SEVERAL = NOWHERE - 1;
+  std::vector<std::size_t> only_from_;  // [joint] of a graph: the only position from there on, NOWHERE or SEVERAL
   Slot end_slot_ = make_end_slot();
   std::vector<double> word_threshold_;  // [word of the slot]: the same above that word's
   std::vector<double> most_with_word_;  // [word of the slot]: its weight, less what the next slot takes from up_of_word
