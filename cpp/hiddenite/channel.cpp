@@ -116,7 +116,7 @@ Reading reading_from_lattice(const NgramTable& table, const std::vector<LatticeE
     if (const auto repeated = find_repeated_word(reading, table.vocabulary)) {
       const std::uint32_t e = order[first + *repeated];
       throw ModelError(edge_place(e) + "found \"" + edges[e].word + "\" from node " + std::to_string(edges[e].from) +
-                       " to node " + std::to_string(edges[e].to) + " again, expected it once; add the weights up");
+                       " to node " + std::to_string(edges[e].to) + " again, expected it once");
     }
     keep_best(reading, keep, table);
     reading.close_slot();

@@ -226,7 +226,6 @@ class Solver {
 
   void marginals() {
     answer_.marginals = slot_marginals();
-    answer_.spans = reading_.spans;
     for (std::size_t i = 0; i < reading_.length(); ++i) {
       answer_.slot_words.emplace_back();
       for (std::size_t c = 0; c < answer_.marginals[i].size(); ++c) {
@@ -269,6 +268,7 @@ Answer Workspace::answer(const Reading& reading, const Task& task, std::uint64_t
   Answer answer;
   answer.id = reading.id;
   answer.id_is_integer = reading.id_is_integer;
+  answer.spans = reading.spans;
   try {
     Solver(engine_, *this, reading, task, stream, answer).run();
   } catch (const EmptySupport& e) {

@@ -49,7 +49,7 @@ struct Answer {
   std::vector<std::uint32_t> draws;             // samples: the path of each draw, in order
   std::vector<std::vector<double>> marginals;   // [slot][candidate]
   std::vector<std::vector<std::string>> slot_words;  // marginals: the candidates' words
-  std::vector<Span> spans;                      // marginals: of the slots, in a lattice
+  std::vector<Span> spans;                      // of the slots, in a lattice
   Certificate certificate;
   double log_partition = 0.0;
   double log_partition_error = 0.0;             // standard error; 0: exact

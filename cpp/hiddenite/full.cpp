@@ -15,9 +15,10 @@ namespace hiddenite {
 // What has been used of a budget.
 class Meter {
  public:
-  explicit Meter(const Budget& budget) : budget_(budget) {}
+  using Clock = std::chrono::steady_clock;
+  explicit Meter(const Budget& budget, Clock::time_point begin = Clock::now()) : budget_(budget), begin_(begin) {}
   void check(std::uint64_t states, std::size_t position, std::size_t length) const {
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
+    const std::chrono::duration<double> spent = Clock::now() - begin_;
     if (states <= budget_.states && spent.count() <= budget_.seconds) return;
     throw ModelError("the budget ended at position " + std::to_string(std::min(position + 1, length)) + " of " +
                      std::to_string(length) + " with " + std::to_string(states) +
@@ -26,7 +27,7 @@ class Meter {
 
  private:
   Budget budget_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Clock::time_point begin_;
 };
 
 // The two representations share this interface.
@@ -51,7 +52,7 @@ constexpr double FAR_APART = 300.0;
 // Arcs are asked for so many states ahead.
 constexpr std::uint32_t PREFETCH = 6;
 
-struct Underflow {};
+struct OutOfRange {};
 
 template <class Number>
 class SumFilter : public FullPosterior::Filter {
@@ -257,7 +258,7 @@ class SumFilter : public FullPosterior::Filter {
   static Number in_unit(double log_scale, double log_scale_there) {
     const double log_factor = log_scale - log_scale_there;
     if constexpr (std::is_same_v<Number, Linear>) {
-      if (std::fabs(log_factor) > FAR_APART) throw Underflow();
+      if (std::fabs(log_factor) > FAR_APART) throw OutOfRange();
     }
     return log_factor == 0.0 ? Number::one() : Number::from_log(log_factor);
   }
@@ -274,6 +275,7 @@ class SumFilter : public FullPosterior::Filter {
       Entry& entry = entries[closure_.entry(states[i])];
       entry.active = i;
       entry.value = joint.values[i] * unit;
+      check_entry(entry.value, joint.values[i]);
     }
     position.closure.take(closure_);
     const Closure& closure = position.closure;
@@ -321,10 +323,18 @@ class SumFilter : public FullPosterior::Filter {
     }
   }
 
+  // What a prefix brings must not vanish in another unit.
+  static void check_entry([[maybe_unused]] Number value, [[maybe_unused]] Number before) {
+    if constexpr (std::is_same_v<Number, Linear>) {
+      if (value.value < TINY && value.value < before.value) throw OutOfRange();
+    }
+  }
+
   static void check_range([[maybe_unused]] const Arc& arc, [[maybe_unused]] double log_factor) {
     if constexpr (std::is_same_v<Number, Linear>) {
       if (log_factor == LOG_ZERO || arc.inflow.is_zero()) return;
-      if (arc.inflow.value * arc.factor.value < TINY || arc.factor.value > 1 / TINY) throw Underflow();
+      const double mass = arc.inflow.value * arc.factor.value;
+      if (!(mass >= TINY && mass <= 1 / TINY) || arc.factor.value > 1 / TINY) throw OutOfRange();
     }
   }
 
@@ -737,11 +747,12 @@ FullPosterior::~FullPosterior() = default;
 void FullPosterior::observe(const Candidates& candidates, const Budget& budget) {
   candidates_ = &candidates;
   budget_ = budget;
+  begin_ = Meter::Clock::now();
   try {
     if (!linear_) linear_ = std::make_unique<SumFilter<Linear>>(index_);
     current_ = linear_.get();
-    current_->observe(candidates, Meter(budget));
-  } catch (const Underflow&) {
+    current_->observe(candidates, Meter(budget, begin_));
+  } catch (const OutOfRange&) {
     observe_by_logarithms();
   }
 }
@@ -749,7 +760,7 @@ void FullPosterior::observe(const Candidates& candidates, const Budget& budget) 
 void FullPosterior::observe_by_logarithms() {
   if (!logarithmic_) logarithmic_ = std::make_unique<SumFilter<Logarithmic>>(index_);
   current_ = logarithmic_.get();
-  current_->observe(*candidates_, Meter(budget_));
+  current_->observe(*candidates_, Meter(budget_, begin_));
 }
 
 double FullPosterior::log_partition() const { return current_->log_partition(); }
@@ -760,7 +771,7 @@ std::vector<DrawnPath> FullPosterior::sample(std::uint64_t count, Random& random
 std::vector<std::vector<double>> FullPosterior::marginals(const std::vector<std::size_t>& slot_sizes) {
   try {
     return current_->marginals(slot_sizes);
-  } catch (const Underflow&) {
+  } catch (const OutOfRange&) {
     observe_by_logarithms();
     return current_->marginals(slot_sizes);
   }

@@ -20,6 +20,7 @@
 // the range of doubles make the same code run on logarithms.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -62,6 +63,7 @@ class FullPosterior {
   const StateIndex& index_;
   const Candidates* candidates_ = nullptr;
   Budget budget_;
+  std::chrono::steady_clock::time_point begin_;  // since when it is spent
   std::unique_ptr<Filter> linear_, logarithmic_;  // made when first needed
   Filter* current_ = nullptr;
 };

@@ -216,7 +216,7 @@ KBest WalkDecoder::kbest(const Candidates& candidates, std::size_t k, bool prune
     const double look = first ? std::max(usual, margin) : 1.2 * margin;
     const double best_value = layers_.back()[best_of(layers_.back())].value;
     KBest result = PathLattice(*this, candidates, best_value - look - SLACK).best(k);
-    if (result.paths.empty()) result = only_path(candidates, Decoded{});  // no position at all
+    if (result.paths.empty()) result = only_path(candidates, {{}, 0.0, {}});  // no position at all
     const bool found_all = result.paths.size() == k;
     const double best = result.log_weights.front(), span = best - result.log_weights.back();
     // Nothing that was left out is worth best - margin.

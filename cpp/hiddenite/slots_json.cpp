@@ -224,7 +224,10 @@ class RecordReader {
     if (!json_.at_end()) json_.fail("the end of the line; one record a line");
     if (has_slots && has_lattice) throw ModelError("the record has \"slots\" and a \"lattice\", expected one of them");
     if (has_lattice) return lattice_reading();
-    if (!has_slots) throw ModelError("the record has no \"slots\", expected {\"slots\": [[[\"the\", -0.1]]]}");
+    if (!has_slots) {
+      throw ModelError("the record has no \"slots\", expected {\"slots\": [[[\"the\", -0.1]]]} or "
+                       "{\"lattice\": [[0, 1, \"the\", -0.1]]}");
+    }
     return std::move(reading_);
   }
 

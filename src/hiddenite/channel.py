@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import operator
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -99,9 +100,11 @@ class Candidates:
         have different numbers of words. Edges between the same two nodes make one position. Two paths with
         the same words by different nodes are two paths: to k-best lists, to samples and to sums.
         """
-        rows = [(_node(a), _node(b), word, float(log_weight)) for a, b, word, log_weight in edges]
-        for number, (_, _, word, _) in enumerate(rows, 1):
-            _check_text(word, f"edge {number}: ")
+        rows = []
+        for number, (start, end, word, log_weight) in enumerate(edges, 1):
+            place = f"edge {number}: "
+            _check_text(word, place)
+            rows.append((_node(start, place), _node(end, place), word, float(log_weight)))
         return cls(vocabulary, Reading.from_lattice(vocabulary._table, rows, _name(id), isinstance(id, int)))
 
     @property
@@ -160,10 +163,11 @@ def _name(id: str | int | None) -> str:
     return name
 
 
-def _node(node: int) -> int:
-    if not 0 <= node < 1 << 32:
-        raise ModelError(f"found node {node}, expected nodes numbered 0, 1, 2 and so on")
-    return node
+def _node(node: int, place: str) -> int:
+    number = operator.index(node) if hasattr(node, "__index__") else -1
+    if not 0 <= number < 1 << 32:
+        raise ModelError(f"{place}found node {node!r}, expected nodes numbered 0, 1, 2 and so on")
+    return number
 
 
 class Encoder:

@@ -57,6 +57,8 @@ class Members:
         self._container.verify()
         self._place = {}
         for place, (name, size) in enumerate(json.loads(self._container.member(_INDEX))):
+            if size is not None and not (isinstance(size, int) and size >= 0):
+                raise ValueError(f"the index says {size!r} bytes")
             self._place[str(name)] = (str(place), size)
 
     def namelist(self) -> list[str]:

@@ -139,8 +139,23 @@ def _certificate(answer: Answer) -> Certificate:
     return Certificate(c.exact, c.upper, c.lower, c.method.name.lower(), c.refinements, c.states)
 
 
+def _nodes(answer: Answer) -> list[tuple[int, ...]]:
+    """Return the nodes of a lattice that each path passes; nothing of positions in a row."""
+    spans = answer.spans
+    if not spans:
+        return [()] * len(answer.words)
+    return [(0, *(spans[slot][1] for slot in route)) for route in answer.routes]
+
+
 def _decoded(answer: Answer) -> Decoded:
-    return Decoded(tuple(answer.words[0]), answer.log_weights[0], _certificate(answer), None, _id(answer))
+    return Decoded(
+        tuple(answer.words[0]),
+        answer.log_weights[0],
+        _certificate(answer),
+        None,
+        _id(answer),
+        _nodes(answer)[0],
+    )
 
 
 def _mbr(answer: Answer) -> Decoded:
@@ -154,13 +169,13 @@ def _mbr(answer: Answer) -> Decoded:
 
 
 def _kbest(answer: Answer) -> KBest:
-    rows = zip(answer.words, answer.log_weights, strict=True)
-    return KBest(tuple(Hypothesis(tuple(w), v) for w, v in rows), _certificate(answer), _id(answer))
+    rows = zip(answer.words, answer.log_weights, _nodes(answer), strict=True)
+    return KBest(tuple(Hypothesis(tuple(w), v, n) for w, v, n in rows), _certificate(answer), _id(answer))
 
 
 def _samples(answer: Answer) -> Samples:
-    rows = zip(answer.words, answer.log_weights, answer.counts, strict=True)
-    samples = [Sample(tuple(w), v, c) for w, v, c in rows]
+    rows = zip(answer.words, answer.log_weights, answer.counts, _nodes(answer), strict=True)
+    samples = [Sample(tuple(w), v, c, n) for w, v, c, n in rows]
     order = sorted(range(len(samples)), key=lambda i: (-samples[i].count, -samples[i].log_weight))
     place = {old: new for new, old in enumerate(order)}
     return Samples(
@@ -429,21 +444,28 @@ def sample_many(
     *,
     seed: int,
     method: MethodName = "auto",
+    budget: Budget | float | None = None,
     end: bool = True,
     threads: int = 0,
 ) -> Iterator[Samples | Failure]:
     """Draw n sequences for each of many records; see :func:`answer_many`."""
-    query = Query(TaskKind.SAMPLE, method, count=n, seed=seed, end=end)
+    query = Query(TaskKind.SAMPLE, method, count=n, seed=seed, budget=Budget.of(budget), end=end)
     for result in answer_many(lm, candidates, query, threads):
         assert isinstance(result, Samples | Failure)
         yield result
 
 
 def marginals_many(
-    lm: NgramModel, candidates: Iterable[Candidates], *, end: bool = True, threads: int = 0
+    lm: NgramModel,
+    candidates: Iterable[Candidates],
+    *,
+    budget: Budget | float | None = None,
+    end: bool = True,
+    threads: int = 0,
 ) -> Iterator[Marginals | Failure]:
     """Give the marginals of many records; see :func:`answer_many`."""
-    for result in answer_many(lm, candidates, Query(TaskKind.MARGINALS, end=end), threads):
+    query = Query(TaskKind.MARGINALS, budget=Budget.of(budget), end=end)
+    for result in answer_many(lm, candidates, query, threads):
         assert isinstance(result, Marginals | Failure)
         yield result
 

@@ -9,6 +9,7 @@ times the memory of the interpreter.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -115,7 +116,8 @@ class SentenceScores:
         return len(self.log_prob_column)
 
     def __getitem__(self, i: int) -> SentenceScore:
-        return SentenceScore(self.log_prob_column[i], self.tokens_column[i], self.oov_column[i])
+        place = operator.index(i)
+        return SentenceScore(self.log_prob_column[place], self.tokens_column[place], self.oov_column[place])
 
     def __iter__(self) -> Iterator[SentenceScore]:
         columns = (self.log_prob_column, self.tokens_column, self.oov_column)
@@ -189,16 +191,22 @@ class Certificate:
         }
 
 
+def _nodes_field(nodes: tuple[int, ...]) -> dict[str, Any]:
+    return {"nodes": list(nodes)} if nodes else {}
+
+
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
     """A word sequence and its log weight."""
 
     words: tuple[str, ...]
     log_weight: float  # sum of ln p(word | before) and channel weights, </s> included
+    nodes: tuple[int, ...] = ()  # of a lattice: those that the path passes
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object."""
-        return {"words": list(self.words), "log_weight": json_number(self.log_weight)}
+        record = {"words": list(self.words), "log_weight": json_number(self.log_weight)}
+        return record | _nodes_field(self.nodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +218,7 @@ class Decoded:
     certificate: Certificate
     expected_errors: float | None = None  # under objective="mbr": words wrong on average
     id: str | int | None = None
+    nodes: tuple[int, ...] = ()  # of a lattice: those that the path passes
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object."""
@@ -220,7 +229,7 @@ class Decoded:
         }
         if self.expected_errors is not None:
             record["expected_errors"] = self.expected_errors
-        return record | {"certificate": self.certificate.to_dict()}
+        return record | _nodes_field(self.nodes) | {"certificate": self.certificate.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,10 +265,12 @@ class Sample:
     words: tuple[str, ...]
     log_weight: float
     count: int
+    nodes: tuple[int, ...] = ()  # of a lattice: those that the path passes
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object."""
-        return {"words": list(self.words), "log_weight": self.log_weight, "count": self.count}
+        record = {"words": list(self.words), "log_weight": self.log_weight, "count": self.count}
+        return record | _nodes_field(self.nodes)
 
 
 @dataclass(frozen=True, slots=True)

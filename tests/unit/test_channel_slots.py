@@ -133,7 +133,7 @@ def test_keep_keeps_the_order_given() -> None:
         ),
         (
             '{"lattice": [[0, 1, "the", 0], [0, 1, "toe", 0], [0, 1, "the", -1]]}',
-            'edge 3: found "the" from node 0 to node 1 again, expected it once; add the weights up',
+            'edge 3: found "the" from node 0 to node 1 again, expected it once',
         ),
         ('{"lattice": [[0, 1, "</s>", 0]]}', "edge 1: found </s>, which cannot be a candidate"),
     ],
