@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize
+from threadpoolctl import threadpool_limits
 
 from hiddenite.align import Aligner, AlignerOptions
 from hiddenite.align.fertilities import PENALTY, RARE, log_linear, poisson, smooth
@@ -57,6 +58,18 @@ def test_log_linear_is_the_penalised_maximum() -> None:
     found = minimize(loss, np.zeros(3 * len(names)), method="BFGS", options={"gtol": 1e-6})
     assert np.abs(approx_fprime(found.x, loss)).max() < 1e-3
     assert log_linear(WORDS, HISTOGRAMS) == pytest.approx(probs(found.x), abs=1e-3)
+
+
+def test_log_linear_does_not_depend_on_threads() -> None:
+    """Enough parameters for sums by several threads, which round differently."""
+    rng = np.random.default_rng(1)
+    words = [f"w{i:05d}" for i in rng.integers(100_000, size=3000)]
+    histograms = rng.multinomial(20, rng.dirichlet(np.full(8, 0.5), size=3000)).astype(np.float64)
+    tables = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="blas"):
+            tables.append(log_linear(words, histograms))
+    assert np.array_equal(tables[0], tables[1])
 
 
 def test_unknown_names_are_refused() -> None:

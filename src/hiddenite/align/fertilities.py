@@ -44,6 +44,7 @@ def log_linear(words: Sequence[str], histograms: _Histograms) -> _Histograms:
     """Return p(n | word) of the feature model."""
     try:
         from scipy.optimize import minimize  # noqa: PLC0415 (an extra)
+        from threadpoolctl import threadpool_limits  # noqa: PLC0415
     except ImportError:
         raise ModelError("log-linear fertilities need SciPy; install hiddenite[fit]") from None
     groups = _features(words, histograms.sum(axis=1))
@@ -72,7 +73,9 @@ def log_linear(words: Sequence[str], histograms: _Histograms) -> _Histograms:
             np.add.at(block, ids[has], slope[has])
         return value, gradient
 
-    found = minimize(loss, np.zeros(bounds[-1]), jac=True, method="L-BFGS-B", options={"maxiter": 200})
+    # Sums of several threads are rounded in another order, and the steps that follow part from each other.
+    with threadpool_limits(1, user_api="blas"):
+        found = minimize(loss, np.zeros(bounds[-1]), jac=True, method="L-BFGS-B", options={"maxiter": 200})
     return _softmax(scores(found.x))
 
 
