@@ -42,11 +42,6 @@ void check_places(std::string_view file, const Container& container) {
 
 }  // namespace
 
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
-                                               unsigned int seed) {
-  return damage_container(data, size, max_size, seed);
-}
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Mapped file(data, size);
   try {

@@ -77,3 +77,9 @@ inline std::size_t damage_container(std::uint8_t* data, std::size_t size, std::s
 }
 
 }  // namespace hiddenite
+
+// Every target that includes this is given such files.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
+                                               unsigned int seed) {
+  return hiddenite::damage_container(data, size, max_size, seed);
+}

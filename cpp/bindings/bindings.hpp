@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "../hiddenite/candidates.hpp"
 #include "../hiddenite/text.hpp"
 
 namespace nb = nanobind;
@@ -65,4 +67,11 @@ Array<T> to_array(std::vector<T> values) {
 template <class T>
 PlainColumn<T> to_plain_column(std::vector<T> values) {
   return owning<PlainColumn<T>>(std::move(values));
+}
+
+// Nodes that slots lead from and to, as Python has them.
+inline std::vector<std::pair<std::uint32_t, std::uint32_t>> to_pairs(const std::vector<hiddenite::Span>& spans) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+  for (const hiddenite::Span span : spans) pairs.emplace_back(span.from, span.to);
+  return pairs;
 }

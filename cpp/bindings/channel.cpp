@@ -34,31 +34,28 @@ View<T> view(nb::handle_t<Reading> self) {
   return View<T>(values.data(), {values.size()}, self);
 }
 
+Reading named(Reading reading, std::string id, bool id_is_integer) {
+  reading.id = std::move(id);
+  reading.id_is_integer = id_is_integer;
+  return reading;
+}
+
 using EdgeTuple = std::tuple<std::uint32_t, std::uint32_t, std::string, double>;
 
 void bind_reading(nb::module_& m) {
   nb::class_<Reading>(m, "Reading", "What a channel makes of one line; immutable.")
       .def_static("from_slots", [](const NgramTable& table, const std::vector<WeightedWords>& slots, std::string id,
                                    bool id_is_integer) {
-        Reading reading = reading_from_slots(table.vocabulary, slots);
-        reading.id = std::move(id);
-        reading.id_is_integer = id_is_integer;
-        return reading;
+        return named(reading_from_slots(table.vocabulary, slots), std::move(id), id_is_integer);
       }, "table"_a, "slots"_a, "id"_a, "id_is_integer"_a)
       .def_static("from_lattice", [](const NgramTable& table, const std::vector<EdgeTuple>& edges, std::string id,
                                      bool id_is_integer) {
         std::vector<LatticeEdge> given;
         for (const auto& [from, to, word, log_weight] : edges) given.push_back({from, to, word, log_weight});
-        Reading reading = reading_from_lattice(table, given, KEEP_ALL);
-        reading.id = std::move(id);
-        reading.id_is_integer = id_is_integer;
-        return reading;
+        return named(reading_from_lattice(table, given, KEEP_ALL), std::move(id), id_is_integer);
       }, "table"_a, "edges"_a, "id"_a, "id_is_integer"_a)
-      .def_prop_ro("spans", [](const Reading& reading) {
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> spans;
-        for (const Span span : reading.spans) spans.emplace_back(span.from, span.to);
-        return spans;
-      }, "The nodes that each slot of a lattice leads from and to; none: the slots stand in a row.")
+      .def_prop_ro("spans", [](const Reading& reading) { return to_pairs(reading.spans); },
+                   "The nodes that each slot of a lattice leads from and to; none: the slots stand in a row.")
       .def_ro("id", &Reading::id, "The record's own name; empty if it has none.")
       .def_ro("id_is_integer", &Reading::id_is_integer)
       .def_prop_ro("num_positions", &Reading::length)

@@ -80,11 +80,8 @@ void bind_answer(nb::module_& m) {
       .def_ro("draws", &Answer::draws)
       .def_ro("marginals", &Answer::marginals)
       .def_ro("slot_words", &Answer::slot_words)
-      .def_prop_ro("spans", [](const Answer& answer) {
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> spans;
-        for (const Span span : answer.spans) spans.emplace_back(span.from, span.to);
-        return spans;
-      }, "The nodes that each slot of a lattice leads from and to.")
+      .def_prop_ro("spans", [](const Answer& answer) { return to_pairs(answer.spans); },
+                   "The nodes that each slot of a lattice leads from and to.")
       .def_ro("certificate", &Answer::certificate)
       .def_ro("log_partition", &Answer::log_partition)
       .def_ro("log_partition_error", &Answer::log_partition_error)

@@ -162,7 +162,7 @@ std::uint32_t WalkDecoder::best_of(const std::vector<Active>& layer) {
   return static_cast<std::uint32_t>(best - layer.begin());
 }
 
-// The path to a state, before what the decoded path holds already.
+// Makes the decoded path that to a state of a joint.
 void WalkDecoder::backtrack(const Candidates& candidates, std::size_t joint, std::uint32_t active,
                             Decoded& decoded) const {
   while (joint > 0) {
@@ -178,12 +178,17 @@ void WalkDecoder::backtrack(const Candidates& candidates, std::size_t joint, std
   std::reverse(decoded.route.begin(), decoded.route.end());
 }
 
+// A path of a chain needs no route.
+void WalkDecoder::weigh(const Candidates& candidates, Decoded& decoded) const {
+  if (candidates.is_chain()) decoded.route.clear();
+  decoded.log_weight = path_log_weight(index_.table(), candidates, decoded.path, decoded.route);
+}
+
 Decoded WalkDecoder::decode(const Candidates& candidates, bool prune, const Budget& budget) {
   if (!run(candidates, prune, 0.0, false, budget)) return stopped_early(candidates);
   Decoded result;
   backtrack(candidates, layers_.size() - 1, best_of(layers_.back()), result);
-  if (candidates.is_chain()) result.route.clear();
-  result.log_weight = path_log_weight(index_.table(), candidates, result.path, result.route);
+  weigh(candidates, result);
   result.certificate = {true, result.log_weight, result.log_weight,
                         prune ? Method::DOMINANCE : Method::FULL, 0, num_states_};
   return result;
@@ -230,8 +235,7 @@ Decoded WalkDecoder::stopped_early(const Candidates& candidates) const {
   const std::uint32_t best = best_of(layers_[from]);
   backtrack(candidates, from, best, result);
   complete(candidates, most, from, layers_[from][best].state, result);
-  if (candidates.is_chain()) result.route.clear();
-  result.log_weight = path_log_weight(index_.table(), candidates, result.path, result.route);
+  weigh(candidates, result);
   const bool exact = upper <= result.log_weight;
   result.certificate = {exact, std::max(upper, result.log_weight), result.log_weight,
                         Method::AUTO, 0, num_states_};

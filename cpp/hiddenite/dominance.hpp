@@ -123,6 +123,7 @@ class WalkDecoder {
   void seed_from(std::uint32_t e);
   static std::uint32_t best_of(const std::vector<Active>& layer);
   void backtrack(const Candidates& candidates, std::size_t joint, std::uint32_t active, Decoded& decoded) const;
+  void weigh(const Candidates& candidates, Decoded& decoded) const;
   std::vector<double> most_from_joints(const Candidates& candidates) const;
   double most_of_slot(const Slot& slot) const;
   void complete(const Candidates& candidates, const std::vector<double>& most, std::size_t joint, NodeId state,
