@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "hiddenite/arpa.hpp"
-#include "hiddenite/error.hpp"
-#include "hiddenite/score.hpp"
+#include "hiddenite/base/error.hpp"
+#include "hiddenite/lm/arpa.hpp"
+#include "hiddenite/lm/score.hpp"
 
-using namespace hiddenite;
+using namespace hiddenite::lm;
 
 namespace {
 

@@ -9,12 +9,12 @@
 #include <string>
 
 #include "damage.hpp"
-#include "hiddenite/compiled.hpp"
-#include "hiddenite/error.hpp"
-#include "hiddenite/score.hpp"
-#include "hiddenite/text.hpp"
+#include "hiddenite/base/error.hpp"
+#include "hiddenite/base/text.hpp"
+#include "hiddenite/lm/compiled.hpp"
+#include "hiddenite/lm/score.hpp"
 
-using namespace hiddenite;
+using namespace hiddenite::lm;
 
 namespace {
 

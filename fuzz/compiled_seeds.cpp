@@ -4,11 +4,11 @@
 #include <iterator>
 #include <utility>
 
-#include "hiddenite/arpa.hpp"
-#include "hiddenite/compiled.hpp"
-#include "hiddenite/error.hpp"
+#include "hiddenite/base/error.hpp"
+#include "hiddenite/lm/arpa.hpp"
+#include "hiddenite/lm/compiled.hpp"
 
-using namespace hiddenite;
+using namespace hiddenite::lm;
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;

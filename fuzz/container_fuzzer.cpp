@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "damage.hpp"
-#include "hiddenite/container.hpp"
-#include "hiddenite/error.hpp"
+#include "hiddenite/base/container.hpp"
+#include "hiddenite/base/error.hpp"
 
-using namespace hiddenite;
+using namespace hiddenite::lm;
 
 namespace {
 

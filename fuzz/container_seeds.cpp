@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "hiddenite/container.hpp"
+#include "hiddenite/base/container.hpp"
 
-using namespace hiddenite;
+using namespace hiddenite::lm;
 
 using Members = std::vector<std::pair<std::string, std::string>>;
 

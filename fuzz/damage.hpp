@@ -10,12 +10,12 @@
 #include <random>
 #include <string_view>
 
-#include "hiddenite/container.hpp"
-#include "hiddenite/error.hpp"
+#include "hiddenite/base/container.hpp"
+#include "hiddenite/base/error.hpp"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
-namespace hiddenite {
+namespace hiddenite::base {
 
 inline void require(bool holds, const char* what) {
   if (holds) return;
@@ -76,10 +76,10 @@ inline std::size_t damage_container(std::uint8_t* data, std::size_t size, std::s
   return size;
 }
 
-}  // namespace hiddenite
+}  // namespace hiddenite::base
 
 // Every target that includes this is given such files.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
                                                unsigned int seed) {
-  return hiddenite::damage_container(data, size, max_size, seed);
+  return hiddenite::base::damage_container(data, size, max_size, seed);
 }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import Chain, ChainShape
+from hiddenite._core import HmmShape, SparseHmm
 from hiddenite.hmmlm.arrays import dense_emission, dense_transition
 from hiddenite.hmmlm.shape import brown_shape, dense_shape, uniform_shape
 
@@ -20,7 +20,7 @@ FIRST_WORD = 3
 class Oracle:
     """A chain as dense matrices; words are ids."""
 
-    chain: Chain
+    chain: SparseHmm
     initial: NDArray[np.float64]
     transition: NDArray[np.float64]
     emission: NDArray[np.float64]
@@ -61,11 +61,11 @@ class Oracle:
         }
 
 
-def oracle(chain: Chain) -> Oracle:
+def oracle(chain: SparseHmm) -> Oracle:
     return Oracle(chain, chain.initial, dense_transition(chain).astype(np.float64), dense_emission(chain))
 
 
-def random_shape(rng: np.random.Generator, kind: str, states: int, words: int) -> ChainShape:
+def random_shape(rng: np.random.Generator, kind: str, states: int, words: int) -> HmmShape:
     """Words 3 and up are ordinary; <unk> is one too."""
     total = FIRST_WORD + words
     if kind == "brown":
@@ -81,7 +81,9 @@ def random_shape(rng: np.random.Generator, kind: str, states: int, words: int) -
 KINDS = ("brown", "uniform", "dense", "endless")
 
 
-def random_chain(rng: np.random.Generator, kind: str, states: int, words: int, zeros: float = 0.0) -> Chain:
+def random_chain(
+    rng: np.random.Generator, kind: str, states: int, words: int, zeros: float = 0.0
+) -> SparseHmm:
     """A chain with random probabilities, some of them zero."""
     shape = random_shape(rng, kind, states, words)
     z = shape.num_states
@@ -102,7 +104,7 @@ def random_chain(rng: np.random.Generator, kind: str, states: int, words: int, z
         for c, d in itertools.pairwise(begins)
     ]
     emission = rng.exponential(size=int(shape.set_begin[-1])) + 1e-3
-    ones = Chain(
+    ones = SparseHmm(
         shape, initial / initial.sum(), np.concatenate(blocks).astype(np.float32), emission / emission.sum()
     )
     sums = dense_emission(ones).sum(axis=1)
@@ -115,4 +117,4 @@ def random_chain(rng: np.random.Generator, kind: str, states: int, words: int, z
             shape.members[sets[w] : sets[w + 1]] if len(shape.members) else np.arange(sets[w + 1] - sets[w])
         )
         scaled[sets[w] : sets[w + 1]] /= sums[begins[shape.word_group[w]] + places]
-    return Chain(shape, initial / initial.sum(), np.concatenate(blocks).astype(np.float32), scaled)
+    return SparseHmm(shape, initial / initial.sum(), np.concatenate(blocks).astype(np.float32), scaled)

@@ -18,10 +18,12 @@
 
 #include <vector>
 
-#include "hiddenite/inference.hpp"
-#include "hiddenite/walk.hpp"
+#include "hiddenite/exact/inference.hpp"
+#include "hiddenite/exact/walk.hpp"
 
 namespace hiddenite::bench {
+
+using namespace exact;
 
 enum class BeamKind { SPARSE, DENSE };
 

@@ -18,11 +18,11 @@
 #include <cmath>
 #include <cstdio>
 
-#include "hiddenite/random.hpp"
-#include "hiddenite/state_index.hpp"
+#include "hiddenite/base/random.hpp"
+#include "hiddenite/lm/state_index.hpp"
 #include "read_table.hpp"
 
-using namespace hiddenite;
+using namespace hiddenite::exact;
 
 namespace {
 

@@ -35,12 +35,12 @@
 #include <sstream>
 
 #include "beam.hpp"
-#include "hiddenite/engine.hpp"
-#include "hiddenite/keypad.hpp"
-#include "hiddenite/slots_json.hpp"
+#include "hiddenite/channel/keypad.hpp"
+#include "hiddenite/channel/slots_json.hpp"
+#include "hiddenite/exact/engine.hpp"
 #include "read_table.hpp"
 
-using namespace hiddenite;
+using namespace hiddenite::exact;
 
 namespace {
 

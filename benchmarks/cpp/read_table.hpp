@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "hiddenite/arpa.hpp"
+#include "hiddenite/lm/arpa.hpp"
 
 namespace hiddenite::bench {
+
+using namespace lm;
 
 inline NgramTable read_table(const std::string& file) {
   std::ifstream in(file, std::ios::binary);

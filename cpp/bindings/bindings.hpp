@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "../hiddenite/candidates.hpp"
-#include "../hiddenite/text.hpp"
+#include "hiddenite/base/text.hpp"
+#include "hiddenite/channel/candidates.hpp"
 
 namespace nb = nanobind;
 
@@ -22,20 +22,20 @@ void bind_kneser_ney(nb::module_& m);
 void bind_channel(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_engine(nb::module_& m);
-void bind_alignment(nb::module_& m);
+void bind_align(nb::module_& m);
 void bind_tag_channel(nb::module_& m);
 void bind_tagging(nb::module_& m);
-void bind_induction(nb::module_& m);
+void bind_induce(nb::module_& m);
 void bind_token_text(nb::module_& m);
 void bind_clusters(nb::module_& m);
-void bind_chain(nb::module_& m);
-void bind_chain_queries(nb::module_& m);
+void bind_hmm(nb::module_& m);
+void bind_hmm_queries(nb::module_& m);
 
 // Chunks from a Python callable that returns bytes, empty at the end. The GIL
 // is taken for each call. ValueError means unusable input and gets file and
 // line; any other exception (an interrupt) passes as it is.
 using ReadCallable = nb::typed<nb::callable, nb::bytes()>;
-hiddenite::ChunkSource python_source(ReadCallable read);
+hiddenite::base::ChunkSource python_source(ReadCallable read);
 using WriteCallable = nb::typed<nb::callable, nb::object(nb::bytes)>;
 
 // A mapped file: any object that gives its bytes. It must outlive what is made of them, and must not change.
@@ -70,8 +70,9 @@ PlainColumn<T> to_plain_column(std::vector<T> values) {
 }
 
 // Nodes that slots lead from and to, as Python has them.
-inline std::vector<std::pair<std::uint32_t, std::uint32_t>> to_pairs(const std::vector<hiddenite::Span>& spans) {
+inline std::vector<std::pair<std::uint32_t, std::uint32_t>> to_pairs(
+    const std::vector<hiddenite::channel::Span>& spans) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
-  for (const hiddenite::Span span : spans) pairs.emplace_back(span.from, span.to);
+  for (const hiddenite::channel::Span span : spans) pairs.emplace_back(span.from, span.to);
   return pairs;
 }

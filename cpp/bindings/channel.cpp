@@ -5,16 +5,16 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "../hiddenite/channel.hpp"
-#include "../hiddenite/characters.hpp"
-#include "../hiddenite/confusion.hpp"
-#include "../hiddenite/encoder.hpp"
-#include "../hiddenite/keypad.hpp"
-#include "../hiddenite/slots_json.hpp"
-#include "../hiddenite/typo.hpp"
 #include "bindings.hpp"
+#include "hiddenite/base/characters.hpp"
+#include "hiddenite/channel/channel.hpp"
+#include "hiddenite/channel/confusion.hpp"
+#include "hiddenite/channel/encoder.hpp"
+#include "hiddenite/channel/keypad.hpp"
+#include "hiddenite/channel/slots_json.hpp"
+#include "hiddenite/channel/typo.hpp"
 
-using namespace hiddenite;
+using namespace hiddenite::channel;
 using namespace nb::literals;
 
 namespace {

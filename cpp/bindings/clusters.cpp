@@ -1,12 +1,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "../hiddenite/cluster_tree.hpp"
-#include "../hiddenite/clusters.hpp"
 #include "bindings.hpp"
+#include "hiddenite/hmm/cluster_tree.hpp"
+#include "hiddenite/hmm/clusters.hpp"
 
 using namespace nb::literals;
-using namespace hiddenite;
+using namespace hiddenite::hmm;
 
 void bind_clusters(nb::module_& m) {
   nb::class_<ExchangeClustering>(m, "ExchangeClustering", "Word classes by exchange.")

@@ -1,4 +1,4 @@
-#include "../hiddenite/engine.hpp"
+#include "hiddenite/exact/engine.hpp"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -6,7 +6,7 @@
 
 #include "bindings.hpp"
 
-using namespace hiddenite;
+using namespace hiddenite::exact;
 using namespace nb::literals;
 
 namespace {

@@ -1,4 +1,4 @@
-#include "../hiddenite/kneser_ney.hpp"
+#include "hiddenite/lm/kneser_ney.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -7,7 +7,7 @@
 
 #include "bindings.hpp"
 
-using namespace hiddenite;
+using namespace hiddenite::lm;
 using namespace nb::literals;
 
 namespace {

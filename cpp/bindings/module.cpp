@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "../hiddenite/candidates.hpp"
-#include "../hiddenite/error.hpp"
+#include "hiddenite/base/error.hpp"
+#include "hiddenite/channel/candidates.hpp"
 
 namespace {
 
@@ -15,19 +15,19 @@ void raise(const char* type, nb::tuple args) {
 void translate(const std::exception_ptr& p, void*) {
   try {
     std::rethrow_exception(p);
-  } catch (const hiddenite::FormatError& e) {
+  } catch (const hiddenite::base::FormatError& e) {
     nb::object line = e.line == 0 ? nb::none() : nb::cast(e.line);
     raise("FormatError", nb::make_tuple(e.file.c_str(), line, e.what()));
-  } catch (const hiddenite::EmptySupport& e) {
+  } catch (const hiddenite::channel::EmptySupport& e) {
     raise("EmptySupportError", nb::make_tuple(e.position, e.what()));
-  } catch (const hiddenite::ModelError& e) {
+  } catch (const hiddenite::base::ModelError& e) {
     raise("ModelError", nb::make_tuple(e.what()));
   }
 }
 
 }  // namespace
 
-hiddenite::ChunkSource python_source(ReadCallable read) {
+hiddenite::base::ChunkSource python_source(ReadCallable read) {
   // The bytes object stays alive until the next call asks for more.
   auto held = std::make_shared<nb::object>();
   return [read = std::move(read), held]() -> std::string_view {
@@ -52,12 +52,12 @@ NB_MODULE(_core, m) {
   bind_channel(m);
   bind_search(m);
   bind_engine(m);
-  bind_alignment(m);
+  bind_align(m);
   bind_tag_channel(m);
   bind_tagging(m);
-  bind_induction(m);
+  bind_induce(m);
   bind_token_text(m);
   bind_clusters(m);
-  bind_chain(m);
-  bind_chain_queries(m);
+  bind_hmm(m);
+  bind_hmm_queries(m);
 }

@@ -4,13 +4,13 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "../hiddenite/arpa.hpp"
-#include "../hiddenite/compiled.hpp"
-#include "../hiddenite/ngram.hpp"
-#include "../hiddenite/score.hpp"
 #include "bindings.hpp"
+#include "hiddenite/lm/arpa.hpp"
+#include "hiddenite/lm/compiled.hpp"
+#include "hiddenite/lm/ngram.hpp"
+#include "hiddenite/lm/score.hpp"
 
-using namespace hiddenite;
+using namespace hiddenite::lm;
 using namespace nb::literals;
 
 namespace {

@@ -1,14 +1,14 @@
-#include "../hiddenite/search.hpp"
+#include "hiddenite/exact/search.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "../hiddenite/error.hpp"
-#include "../hiddenite/paper.hpp"
 #include "bindings.hpp"
+#include "hiddenite/base/error.hpp"
+#include "hiddenite/exact/paper.hpp"
 
-using namespace hiddenite;
+using namespace hiddenite::exact;
 using namespace nb::literals;
 
 namespace {

@@ -1,4 +1,4 @@
-#include "../hiddenite/tag_channel.hpp"
+#include "hiddenite/channel/tag_channel.hpp"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -8,10 +8,10 @@
 
 #include <tuple>
 
-#include "../hiddenite/word_features.hpp"
 #include "bindings.hpp"
+#include "hiddenite/channel/word_features.hpp"
 
-using namespace hiddenite;
+using namespace hiddenite::channel;
 using namespace nb::literals;
 
 namespace {

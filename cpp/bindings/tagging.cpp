@@ -1,11 +1,11 @@
-#include "../hiddenite/tagging.hpp"
+#include "hiddenite/exact/tagging.hpp"
 
 #include <nanobind/stl/string.h>
 
-#include "../hiddenite/error.hpp"
 #include "bindings.hpp"
+#include "hiddenite/base/error.hpp"
 
-using namespace hiddenite;
+using namespace hiddenite::exact;
 using namespace nb::literals;
 
 namespace {

@@ -1,15 +1,15 @@
-#include "../hiddenite/token_text.hpp"
+#include "hiddenite/lm/token_text.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include "../hiddenite/vocabulary.hpp"
 #include "bindings.hpp"
+#include "hiddenite/lm/vocabulary.hpp"
 
 using namespace nb::literals;
-using namespace hiddenite;
+using namespace hiddenite::lm;
 
 void bind_token_text(nb::module_& m) {
   nb::class_<Vocabulary>(m, "WordTable", "Words and their ids; <unk>, <s> and </s> are 0, 1 and 2.")

@@ -1109,7 +1109,7 @@ class ExchangeClustering:
     def paths(self) -> list[str]:
         """The bit string of each class."""
 
-class ChainShape:
+class HmmShape:
     """Groups of states and the words' sets."""
 
     def __init__(self, group_begin: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], word_group: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], set_begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], has_end: bool) -> None: ...
@@ -1138,10 +1138,10 @@ class ChainShape:
     @property
     def members(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
 
-class Chain(ChainShape):
+class SparseHmm(HmmShape):
     """A hidden Markov model with sparse emissions; immutable."""
 
-    def __init__(self, shape: ChainShape, initial: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], transition: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], emission: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, shape: HmmShape, initial: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], transition: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], emission: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     @property
     def initial(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
@@ -1156,7 +1156,7 @@ class Chain(ChainShape):
         """ln p of each word and </s> given the words before it."""
 
 class Smoothing:
-    """Pseudo-counts; see chain_counts.hpp."""
+    """Pseudo-counts; see counts.hpp."""
 
     def __init__(self) -> None: ...
 
@@ -1211,16 +1211,16 @@ class EmOptions:
     @smoothing.setter
     def smoothing(self, arg: Smoothing, /) -> None: ...
 
-class ChainEm:
+class HmmEm:
     """Training of a chain by incremental expectation-maximisation."""
 
-    def __init__(self, text: TokenText, shape: ChainShape, options: EmOptions, seed: int) -> None: ...
+    def __init__(self, text: TokenText, shape: HmmShape, options: EmOptions, seed: int) -> None: ...
 
     def iterate(self, threads: int) -> float: ...
 
-    def iterate_under(self, chain: Chain, threads: int) -> float: ...
+    def iterate_under(self, chain: SparseHmm, threads: int) -> float: ...
 
-    def chain(self, smoothing: Smoothing, threads: int) -> Chain: ...
+    def chain(self, smoothing: Smoothing, threads: int) -> SparseHmm: ...
 
     @property
     def iterations_done(self) -> int: ...
@@ -1266,24 +1266,24 @@ class BilinearOptions:
 class LogBilinear:
     """Log-bilinear transitions fitted to a training's counts."""
 
-    def __init__(self, em: ChainEm, options: BilinearOptions, seed: int) -> None: ...
+    def __init__(self, em: HmmEm, options: BilinearOptions, seed: int) -> None: ...
 
-    def fit(self, em: ChainEm, passes: int, threads: int) -> float: ...
+    def fit(self, em: HmmEm, passes: int, threads: int) -> float: ...
 
-    def chain(self, em: ChainEm, smoothing: Smoothing, weight: float, threads: int) -> Chain: ...
+    def chain(self, em: HmmEm, smoothing: Smoothing, weight: float, threads: int) -> SparseHmm: ...
 
-def filter_states(chain: Chain, words: Sequence[int], complete: bool) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
+def filter_states(chain: SparseHmm, words: Sequence[int], complete: bool) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
     """Begin of each position, states, p(state | words so far), ln p."""
 
-def posterior_states(chain: Chain, words: Sequence[int], complete: bool) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
+def posterior_states(chain: SparseHmm, words: Sequence[int], complete: bool) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
     """Begin of each position, states, p(state | all words), ln p."""
 
-def best_states(chain: Chain, words: Sequence[int], complete: bool) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], float]: ...
+def best_states(chain: SparseHmm, words: Sequence[int], complete: bool) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], float]: ...
 
-def next_words(chain: Chain, words: Sequence[int]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+def next_words(chain: SparseHmm, words: Sequence[int]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """p(word | words) of each word."""
 
-def state_visits(chain: Chain, text: TokenText, threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+def state_visits(chain: SparseHmm, text: TokenText, threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
 class Automaton:
     """A deterministic finite automaton over word ids."""
@@ -1305,10 +1305,10 @@ class Walk:
     @property
     def log_prob(self) -> float: ...
 
-class ChainProduct:
+class HmmProduct:
     """Sentences of a chain that an automaton accepts."""
 
-    def __init__(self, chain: Chain, automaton: Automaton, fixed: Sequence[int], shortest: int, longest: int, best: bool, threads: int) -> None: ...
+    def __init__(self, chain: SparseHmm, automaton: Automaton, fixed: Sequence[int], shortest: int, longest: int, best: bool, threads: int) -> None: ...
 
     @property
     def log_prob(self) -> float: ...

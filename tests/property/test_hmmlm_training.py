@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hiddenite._core import BilinearOptions, ChainEm, EmOptions, LogBilinear, WordTable, read_tokens
+from hiddenite._core import BilinearOptions, EmOptions, HmmEm, LogBilinear, WordTable, read_tokens
 from hiddenite.hmmlm.clusters import Clustering, Clusters
 from hiddenite.hmmlm.options import HMMOptions, Smoothing
 from hiddenite.hmmlm.training import Training
@@ -103,13 +103,13 @@ def test_more_clusters_than_words() -> None:
 NOTHING = Smoothing(0.0, 0.0, 0.0, 0.0)
 
 
-def plain_em(text: bytes, kind: str, seed: int) -> ChainEm:
+def plain_em(text: bytes, kind: str, seed: int) -> HmmEm:
     table = WordTable()
     tokens = read_tokens(text, "text", 1, table, True)
     shape = random_shape(np.random.default_rng(seed), kind, 4, len(table) - 3)
     options = EmOptions()
     options.folds, options.cross_validated, options.smoothing = 1, False, NOTHING.core()
-    return ChainEm(tokens, shape, options, seed)
+    return HmmEm(tokens, shape, options, seed)
 
 
 @settings(max_examples=40)

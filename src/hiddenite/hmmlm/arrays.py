@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import Chain, ChainShape
+from hiddenite._core import HmmShape, SparseHmm
 from hiddenite.corpus import atomic_output, tokenize
 from hiddenite.errors import FormatError, HiddeniteError, ModelError
 from hiddenite.hmmlm.shape import NO_GROUP, dense_shape
@@ -55,19 +55,19 @@ def check_words(words: Sequence[str]) -> None:
         raise ModelError("expected different words, <unk>, <s> and </s> first")
 
 
-def chain_arrays(chain: Chain) -> dict[str, NDArray[Any]]:
+def chain_arrays(chain: SparseHmm) -> dict[str, NDArray[Any]]:
     """Return the arrays by name."""
     return {name: getattr(chain, name) for name in KINDS}
 
 
-def read_chain(array: Callable[[str, type[Any]], NDArray[Any]], has_end: bool) -> Chain:
+def read_chain(array: Callable[[str, type[Any]], NDArray[Any]], has_end: bool) -> SparseHmm:
     """Make a chain of arrays that a function gives by name and type."""
     a = {name: array(name, kind) for name, kind in KINDS.items()}
-    shape = ChainShape(a["group_begin"], a["word_group"], a["set_begin"], a["members"], has_end)
-    return Chain(shape, a["initial"], a["transition"], a["emission"])
+    shape = HmmShape(a["group_begin"], a["word_group"], a["set_begin"], a["members"], has_end)
+    return SparseHmm(shape, a["initial"], a["transition"], a["emission"])
 
 
-def dense_transition(chain: Chain) -> NDArray[np.float32]:
+def dense_transition(chain: SparseHmm) -> NDArray[np.float32]:
     """Return the transitions as one Z x Z matrix."""
     begins, table, z = chain.group_begin.astype(np.int64), chain.transition, chain.num_states
     result = np.empty((z, z), dtype=np.float32)
@@ -80,7 +80,7 @@ def dense_transition(chain: Chain) -> NDArray[np.float32]:
     return result
 
 
-def dense_emission(chain: Chain) -> NDArray[np.float64]:
+def dense_emission(chain: SparseHmm) -> NDArray[np.float64]:
     """Return the emissions as one Z x V matrix."""
     result = np.zeros((chain.num_states, chain.num_words))
     begins, group_begin = chain.set_begin.astype(np.int64), chain.group_begin.astype(np.int64)
@@ -94,7 +94,7 @@ def dense_emission(chain: Chain) -> NDArray[np.float64]:
     return result
 
 
-def one_chain(members: Sequence[Chain], weights: Sequence[float]) -> Chain:
+def one_chain(members: Sequence[SparseHmm], weights: Sequence[float]) -> SparseHmm:
     """Return a mixture as one dense chain: a block for each member, its weight in the initial probabilities.
 
     Members meet in nothing but the start, as the member is drawn anew for each sentence.
@@ -114,10 +114,10 @@ def one_chain(members: Sequence[Chain], weights: Sequence[float]) -> Chain:
 
 def _dense_chain(
     initial: NDArray[Any], transition: NDArray[Any], emission: NDArray[Any], has_end: bool
-) -> Chain:
+) -> SparseHmm:
     shape = dense_shape(emission.shape[1], len(initial), has_end)
     columns = [w for w in range(emission.shape[1]) if shape.word_group[w] != NO_GROUP]
-    return Chain(
+    return SparseHmm(
         shape,
         np.ascontiguousarray(initial, dtype=np.float64),
         np.ascontiguousarray(transition, dtype=np.float32).reshape(-1),
@@ -128,7 +128,7 @@ def _dense_chain(
 def export_npz(
     path: str | os.PathLike[str],
     words: Sequence[str],
-    members: Sequence[Chain],
+    members: Sequence[SparseHmm],
     weights: Sequence[float],
     *,
     dense: bool = False,
@@ -151,7 +151,7 @@ def export_npz(
             np.savez(out, **arrays)  # type: ignore[arg-type]  # the stub takes any keyword for its flag
 
 
-def import_npz(path: str | os.PathLike[str]) -> tuple[list[str], Chain]:
+def import_npz(path: str | os.PathLike[str]) -> tuple[list[str], SparseHmm]:
     """Read either layout; raises FormatError for anything else."""
     name = os.fspath(path)
     hint = "expected the arrays that docs/hmmlm.md lists"
@@ -164,7 +164,7 @@ def import_npz(path: str | os.PathLike[str]) -> tuple[list[str], Chain]:
         raise FormatError(name, None, f"{error}; {hint}") from None
 
 
-def _import(arrays: dict[str, NDArray[Any]]) -> tuple[list[str], Chain]:
+def _import(arrays: dict[str, NDArray[Any]]) -> tuple[list[str], SparseHmm]:
     for needed in ("initial", "transition", "emission"):
         if needed not in arrays:
             raise ValueError(f"lacks the array {needed}")

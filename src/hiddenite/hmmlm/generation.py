@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import ChainProduct, Walk
+from hiddenite._core import HmmProduct, Walk
 from hiddenite.corpus import tokenize
 from hiddenite.errors import ModelError, UnknownSymbolError, near_spellings
 from hiddenite.hmmlm.constraints import ANYTHING, WordAutomaton, constraint
-from hiddenite.hmmlm.states import Chains, Weights, log_weights
+from hiddenite.hmmlm.states import Hmms, Weights, log_weights
 from hiddenite.vocabulary import SENTENCE_BEGIN, SENTENCE_END
 
 FREE = 0xFFFFFFFF  # a position that any word may take
@@ -61,15 +61,15 @@ class Question:
             raise UnknownSymbolError("word", word, near_spellings(word, self._ids))
         return self._ids[word]
 
-    def products(self, chains: Chains, best: bool, threads: int) -> list[ChainProduct]:
+    def products(self, chains: Hmms, best: bool, threads: int) -> list[HmmProduct]:
         """Return the product of the automaton with each chain."""
         core = self.automaton.core(self._ids, len(self._ids))
         return [
-            ChainProduct(chain, core, self.slots, self.shortest, self.longest, best, threads)
+            HmmProduct(chain, core, self.slots, self.shortest, self.longest, best, threads)
             for chain in chains
         ]
 
-    def log_prob(self, chains: Chains, weights: Weights, threads: int) -> float:
+    def log_prob(self, chains: Hmms, weights: Weights, threads: int) -> float:
         """ln of the probability of the constraint."""
         return float(np.logaddexp.reduce(_joint(self.products(chains, False, threads), weights)))
 
@@ -82,12 +82,12 @@ class Drawn:
     log_prob: float
 
 
-def _joint(products: Sequence[ChainProduct], weights: Weights) -> NDArray[np.float64]:
+def _joint(products: Sequence[HmmProduct], weights: Weights) -> NDArray[np.float64]:
     return np.array([product.log_prob for product in products]) + log_weights(weights)
 
 
 def draw(
-    chains: Chains,
+    chains: Hmms,
     weights: Weights,
     question: Question,
     *,
@@ -121,12 +121,12 @@ def draw(
 
 
 def fill(
-    chains: Chains, weights: Weights, slots: list[int], threads: int
+    chains: Hmms, weights: Weights, slots: list[int], threads: int
 ) -> tuple[float, list[NDArray[np.float64]]]:
     """Return ln p of the fixed words and, for each free position, p(word | them) by word id."""
     core = ANYTHING.core({}, chains[0].num_words)
     size = len(slots)
-    products = [ChainProduct(chain, core, slots, size, size, False, threads) for chain in chains]
+    products = [HmmProduct(chain, core, slots, size, size, False, threads) for chain in chains]
     joint = _joint(products, weights)
     log_prob = float(np.logaddexp.reduce(joint))
     if not np.isfinite(log_prob):

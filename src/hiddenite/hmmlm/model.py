@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import Chain, TokenText, WordTable, read_tokens
+from hiddenite._core import SparseHmm, TokenText, WordTable, read_tokens
 from hiddenite.archive import Archive, read_archive, write_archive
 from hiddenite.corpus import Sentence, sentence_text, tokenize
 from hiddenite.errors import ModelError
@@ -51,7 +51,7 @@ class HMMLanguageModel:
     """A trained model, immutable; made by :meth:`train`, :meth:`load` or :meth:`import_npz`."""
 
     def __init__(
-        self, words: Sequence[str], members: Sequence[Chain], weights: Sequence[float] | None = None
+        self, words: Sequence[str], members: Sequence[SparseHmm], weights: Sequence[float] | None = None
     ) -> None:
         """Take chains over the same words; ``words`` begin with ``<unk>``, ``<s>`` and ``</s>``."""
         check_words(words)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import ChainShape
+from hiddenite._core import HmmShape
 from hiddenite.errors import ModelError
 
 NO_GROUP = 0xFFFFFFFF
@@ -46,7 +46,7 @@ def word_classes(
     return result
 
 
-def brown_shape(classes: Sequence[int], states: int) -> ChainShape:
+def brown_shape(classes: Sequence[int], states: int) -> HmmShape:
     """Share ``states`` equally among the classes; classes[word] is -1 for a word that is never emitted."""
     groups = np.asarray(classes, dtype=np.int64)
     number = int(groups.max(initial=-1)) + 1
@@ -57,18 +57,18 @@ def brown_shape(classes: Sequence[int], states: int) -> ChainShape:
     groups[END] = number
     word_sizes = np.where(groups < 0, 0, np.asarray(sizes)[groups])
     word_group = np.where(groups < 0, NO_GROUP, groups).astype(np.uint32)
-    return ChainShape(
+    return HmmShape(
         _begins(sizes).astype(np.uint32), word_group, _begins(word_sizes).astype(np.uint64), _NO_MEMBERS, True
     )
 
 
-def uniform_shape(num_words: int, states: int, set_size: int, rng: np.random.Generator) -> ChainShape:
+def uniform_shape(num_words: int, states: int, set_size: int, rng: np.random.Generator) -> HmmShape:
     """Draw a subset of ``set_size`` states for each word."""
     word_group = np.zeros(num_words, dtype=np.uint32)
     word_group[BEGIN], word_group[END] = NO_GROUP, 1
     members = [np.sort(rng.choice(states, set_size, replace=False)) for _ in range(num_words)]
     members[BEGIN], members[END] = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    return ChainShape(
+    return HmmShape(
         np.array([0, states, states + 1], dtype=np.uint32),
         word_group,
         _begins([len(m) for m in members]).astype(np.uint64),
@@ -77,7 +77,7 @@ def uniform_shape(num_words: int, states: int, set_size: int, rng: np.random.Gen
     )
 
 
-def dense_shape(num_words: int, states: int, has_end: bool) -> ChainShape:
+def dense_shape(num_words: int, states: int, has_end: bool) -> HmmShape:
     """Let every state emit every word but ``<s>``."""
     word_group = np.zeros(num_words, dtype=np.uint32)
     word_group[BEGIN] = NO_GROUP
@@ -85,4 +85,4 @@ def dense_shape(num_words: int, states: int, has_end: bool) -> ChainShape:
         word_group[END] = NO_GROUP
     sizes = np.where(word_group == NO_GROUP, 0, states)
     begins = np.array([0, states], dtype=np.uint32)
-    return ChainShape(begins, word_group, _begins(sizes).astype(np.uint64), _NO_MEMBERS, has_end)
+    return HmmShape(begins, word_group, _begins(sizes).astype(np.uint64), _NO_MEMBERS, has_end)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenite._core import (
-    Chain,
+    SparseHmm,
     TokenText,
     best_states,
     filter_states,
@@ -24,7 +24,7 @@ from hiddenite._core import (
 from hiddenite.hmmlm.results import StateDistribution, StatePath, StateUsage
 from hiddenite.hmmlm.shape import NO_GROUP
 
-Chains = Sequence[Chain]
+Hmms = Sequence[SparseHmm]
 Weights = Sequence[float]
 
 
@@ -40,7 +40,7 @@ def shares(log_probs: Sequence[float], weights: Weights) -> NDArray[np.float64]:
     return np.asarray(np.exp(joint - np.logaddexp.reduce(joint)))
 
 
-def filtered(chains: Chains, weights: Weights, ids: list[int]) -> list[StateDistribution]:
+def filtered(chains: Hmms, weights: Weights, ids: list[int]) -> list[StateDistribution]:
     """p(state | words so far) at each word; the members have the shares of the words up to there."""
     answers = [filter_states(chain, ids, False) for chain in chains]
     if len(chains) == 1:
@@ -49,7 +49,7 @@ def filtered(chains: Chains, weights: Weights, ids: list[int]) -> list[StateDist
     return [_joined(answers, shares(log_probs, weights), t) for t, log_probs in enumerate(prefixes)]
 
 
-def posterior(chains: Chains, weights: Weights, ids: list[int]) -> list[StateDistribution]:
+def posterior(chains: Hmms, weights: Weights, ids: list[int]) -> list[StateDistribution]:
     """p(state | whole sentence) at each word and at its end."""
     answers = [posterior_states(chain, ids, True) for chain in chains]
     of_members = shares([answer[3] for answer in answers], weights)
@@ -65,7 +65,7 @@ def _joined(answers: Sequence[Any], of_members: NDArray[np.float64], t: int) -> 
     )
 
 
-def decode(chains: Chains, weights: Weights, words: tuple[str, ...], ids: list[int]) -> StatePath:
+def decode(chains: Hmms, weights: Weights, words: tuple[str, ...], ids: list[int]) -> StatePath:
     """Return the member and states that are most probable together."""
     paths = []
     for m, (chain, log_weight) in enumerate(zip(chains, log_weights(weights).tolist(), strict=True)):
@@ -74,7 +74,7 @@ def decode(chains: Chains, weights: Weights, words: tuple[str, ...], ids: list[i
     return max(paths, key=lambda path: path.log_prob)
 
 
-def predicted(chains: Chains, weights: Weights, ids: list[int]) -> NDArray[np.float64]:
+def predicted(chains: Hmms, weights: Weights, ids: list[int]) -> NDArray[np.float64]:
     """p(next word | words so far), by word id."""
     of_members = np.asarray(weights, dtype=np.float64)
     if len(chains) > 1 and ids:
@@ -83,7 +83,7 @@ def predicted(chains: Chains, weights: Weights, ids: list[int]) -> NDArray[np.fl
     return np.asarray(of_members @ tables)
 
 
-def usage(chains: Chains, tokens: TokenText, threads: int) -> StateUsage:
+def usage(chains: Hmms, tokens: TokenText, threads: int) -> StateUsage:
     """Count the visits of each state and the entropies of all."""
     visits = np.concatenate([state_visits(chain, tokens, threads) for chain in chains])
     emission = np.concatenate([_emission_entropies(chain) for chain in chains])
@@ -97,7 +97,7 @@ def _plogp(p: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(-q * np.log(np.where(q > 0, q, 1.0)))
 
 
-def _emission_entropies(chain: Chain) -> NDArray[np.float64]:
+def _emission_entropies(chain: SparseHmm) -> NDArray[np.float64]:
     begins = chain.set_begin.astype(np.int64)
     sizes = begins[1:] - begins[:-1]
     groups = np.where(chain.word_group == NO_GROUP, 0, chain.word_group)
@@ -106,7 +106,7 @@ def _emission_entropies(chain: Chain) -> NDArray[np.float64]:
     return np.bincount(states, _plogp(chain.emission), chain.num_states).astype(np.float64)
 
 
-def _transition_entropies(chain: Chain) -> NDArray[np.float64]:
+def _transition_entropies(chain: SparseHmm) -> NDArray[np.float64]:
     begins, table = chain.group_begin.astype(np.int64), chain.transition
     result = np.zeros(chain.num_states)
     for b, e in itertools.pairwise(begins):

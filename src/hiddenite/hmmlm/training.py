@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from hiddenite._core import (
     BilinearOptions,
-    Chain,
-    ChainEm,
-    ChainShape,
+    HmmEm,
+    HmmShape,
     LogBilinear,
+    SparseHmm,
     TokenText,
     WordTable,
     read_tokens,
@@ -115,7 +115,7 @@ class Training:
         self.clusters = clusters
         if self.options.sets == "brown":
             self.clusters = clusters or Clustering([text], self.options.clusters, threads=threads).run()
-        self._finished: list[Chain] = []
+        self._finished: list[SparseHmm] = []
         self._smoothing: list[Smoothing] = []
         self._em = self._begin_member()
         if checkpoint is not None and Path(checkpoint).exists():
@@ -140,10 +140,10 @@ class Training:
     def _member_seed(self) -> int:
         return (self.seed + len(self._finished)) % (MAX_SEED + 1)
 
-    def _begin_member(self) -> ChainEm:
-        return ChainEm(self._tokens, self._shape(), self.options.core(), self._member_seed())
+    def _begin_member(self) -> HmmEm:
+        return HmmEm(self._tokens, self._shape(), self.options.core(), self._member_seed())
 
-    def _shape(self) -> ChainShape:
+    def _shape(self) -> HmmShape:
         if self.options.sets == "uniform":
             rng = np.random.default_rng([self._member_seed() & 0xFFFFFFFF, self._member_seed() >> 32])
             return uniform_shape(len(self._table), self.options.states, self.options.set_size, rng)
@@ -177,7 +177,7 @@ class Training:
             return None
         return self._evaluate(self._em.chain(smoothing.core(), self._threads))
 
-    def _evaluate(self, chain: Chain) -> float:
+    def _evaluate(self, chain: SparseHmm) -> float:
         assert self._valid is not None
         log_probs = chain.token_log_probs(self._valid, self._threads)
         return math.exp(-float(np.mean(log_probs))) if len(log_probs) else math.nan
@@ -193,7 +193,7 @@ class Training:
             self._em = self._begin_member()
         return None if self._valid is None else self._evaluate(chain)
 
-    def _bilinear(self, smoothing: Smoothing, best: Chain) -> Chain:
+    def _bilinear(self, smoothing: Smoothing, best: SparseHmm) -> SparseHmm:
         """Fit log-bilinear transitions to the counts, count again under them, and so on.
 
         With a validation text, returns the chain that explains it best, whatever the round and the weight.
@@ -244,7 +244,7 @@ class Training:
         """The pseudo-counts of each finished member."""
         return tuple(self._smoothing)
 
-    def chains(self) -> list[Chain]:
+    def chains(self) -> list[SparseHmm]:
         """Return the members once all epochs are done."""
         if not self._is_done:
             raise ModelError(
@@ -297,7 +297,7 @@ class Training:
             shape = self._shape()
             initial = archive.array(f"{m}.initial", np.float64)
             transition = archive.array(f"{m}.transition", np.float32)
-            chain = Chain(shape, initial, transition, archive.array(f"{m}.emission", np.float64))
+            chain = SparseHmm(shape, initial, transition, archive.array(f"{m}.emission", np.float64))
             self._finished.append(chain)
             self._smoothing.append(Smoothing(**archive.header["smoothing"][m]))
         if self._is_done:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import Chain, ChainShape
+from hiddenite._core import HmmShape, SparseHmm
 from hiddenite.errors import ModelError
 from hiddenite.hmmlm.arrays import dense_transition
 from hiddenite.hmmlm.shape import END, NO_GROUP
@@ -29,7 +29,7 @@ LEAST = 1e-12  # a probability of zero starts here
 class Layout:
     """The tables; S sets of k slots, Z padded states, V words."""
 
-    shape: ChainShape
+    shape: HmmShape
     partitioned: bool  # no state is in two sets
     num_states: int  # Z, padded ones included
     sets: NDArray[np.int32]  # [S, k]: states
@@ -69,7 +69,7 @@ class Layout:
         return np.flatnonzero(self.live)
 
 
-def make_layout(shape: ChainShape) -> Layout:
+def make_layout(shape: HmmShape) -> Layout:
     """Lay out the states of a shape; ``</s>`` must have one of its own."""
     groups = np.where(shape.word_group == NO_GROUP, 0, shape.word_group).astype(np.int32)
     begins = shape.group_begin.astype(np.int64)
@@ -81,7 +81,7 @@ def make_layout(shape: ChainShape) -> Layout:
 
 
 def _classes(
-    shape: ChainShape, sizes: NDArray[np.int64], groups: NDArray[np.int32], emitted: NDArray[np.bool_]
+    shape: HmmShape, sizes: NDArray[np.int64], groups: NDArray[np.int32], emitted: NDArray[np.bool_]
 ) -> Layout:
     k = int(sizes.max())
     sets = np.arange(len(sizes) * k, dtype=np.int32).reshape(-1, k)
@@ -102,7 +102,7 @@ def _classes(
     return Layout(shape, True, sets.size, sets, valid, live, groups, emitted, chunk_words, owner, place)
 
 
-def _subsets(shape: ChainShape, begins: NDArray[np.int64], emitted: NDArray[np.bool_]) -> Layout:
+def _subsets(shape: HmmShape, begins: NDArray[np.int64], emitted: NDArray[np.bool_]) -> Layout:
     set_begin = shape.set_begin.astype(np.int64)
     k = int(np.diff(set_begin).max())
     num_words, num_states = shape.num_words, int(begins[-1])
@@ -120,7 +120,7 @@ def _subsets(shape: ChainShape, begins: NDArray[np.int64], emitted: NDArray[np.b
     )
 
 
-def export_chain(layout: Layout, transition: NDArray[np.float32], emission: NDArray[np.float64]) -> Chain:
+def export_chain(layout: Layout, transition: NDArray[np.float32], emission: NDArray[np.float64]) -> SparseHmm:
     """Return the chain of p(next | state), [Z, Z], and p(word | slot), [V, k]."""
     kept = layout.state_of_slot
     rows = transition[np.ix_(kept, kept)]
@@ -133,7 +133,7 @@ def export_chain(layout: Layout, transition: NDArray[np.float32], emission: NDAr
     ]
     end = int(np.searchsorted(kept, layout.sets[layout.end_set, 0]))
     used = layout.valid[layout.set_of_word] & layout.emitted[:, None]
-    return Chain(
+    return SparseHmm(
         layout.shape,
         rows[end].astype(np.float64) / rows[end].sum(dtype=np.float64),
         np.concatenate(blocks),
@@ -141,7 +141,7 @@ def export_chain(layout: Layout, transition: NDArray[np.float32], emission: NDAr
     )
 
 
-def import_chain(layout: Layout, chain: Chain) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def import_chain(layout: Layout, chain: SparseHmm) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return ln p(next | state), [Z, Z], and ln p(word | slot), [V, k], of a chain of the same shape."""
     same = (
         np.array_equal(getattr(chain, name), getattr(layout.shape, name))

@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from hiddenite._core import Chain, ChainShape, TokenText, WordTable, read_tokens
+from hiddenite._core import HmmShape, SparseHmm, TokenText, WordTable, read_tokens
 from hiddenite.corpus import Sentence, sentence_text
 from hiddenite.errors import FormatError, ModelError
 from hiddenite.hmmlm.clusters import Clustering, Clusters
@@ -88,7 +88,7 @@ class HmmTask:
         *,
         tokens: TokenText,
         valid: TokenText | None = None,
-        start: Chain | None = None,
+        start: SparseHmm | None = None,
         threads: int = 0,
     ) -> None:
         self.layout, self.options = layout, options
@@ -135,7 +135,7 @@ class HmmTask:
         total, after = hmm_loss(hmm, params, prepared, key, carry if document else None)
         return total, after if document else ()
 
-    def chain(self, params: Params) -> Chain:
+    def chain(self, params: Params) -> SparseHmm:
         """Return the model as it is used."""
         return export_chain(self.layout, *self._hmm.with_offset(self.constants()).probabilities(params))
 
@@ -204,7 +204,7 @@ class NeuralTraining:
             self.task, chosen, seed=seed, identity=identity, checkpoint=checkpoint, devices=devices
         )
 
-    def _shape(self, text: bytes, tokens: TokenText, clusters: Clusters | None, threads: int) -> ChainShape:
+    def _shape(self, text: bytes, tokens: TokenText, clusters: Clusters | None, threads: int) -> HmmShape:
         o = self.options
         if o.sets == "uniform":
             size = o.states_per_word or max(1, o.states // o.clusters)
@@ -239,10 +239,10 @@ class NeuralTraining:
         return HMMLanguageModel(self._table.words(), [self.task.chain(self.trainer.params)])
 
 
-def _digest(shape: ChainShape) -> str:
+def _digest(shape: HmmShape) -> str:
     """Tell shapes, and chains to start from, apart."""
     names = ["group_begin", "word_group", "set_begin", "members"]
-    names += ["initial", "transition", "emission"] if isinstance(shape, Chain) else []
+    names += ["initial", "transition", "emission"] if isinstance(shape, SparseHmm) else []
     digest = hashlib.sha256()
     for name in names:
         digest.update(np.ascontiguousarray(getattr(shape, name)).tobytes())

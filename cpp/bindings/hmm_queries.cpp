@@ -1,0 +1,95 @@
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.hpp"
+#include "hiddenite/hmm/product.hpp"
+#include "hiddenite/hmm/states.hpp"
+
+using namespace nb::literals;
+using namespace hiddenite::hmm;
+
+namespace {
+
+template <class T>
+using Values = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Numbers = std::tuple<Array<std::uint64_t>, Array<HiddenState>, Array<double>, double>;
+
+Numbers to_tuple(StateNumbers numbers) {
+  return {to_array(std::move(numbers.begin)), to_array(std::move(numbers.states)), to_array(std::move(numbers.values)),
+          numbers.log_prob};
+}
+
+}  // namespace
+
+void bind_hmm_queries(nb::module_& m) {
+  m.def("filter_states",
+        [](const SparseHmm& chain, const std::vector<WordId>& words, bool complete) {
+          return to_tuple(filter_states(chain, words, complete));
+        },
+        "chain"_a, "words"_a, "complete"_a, "Begin of each position, states, p(state | words so far), ln p.");
+  m.def("posterior_states",
+        [](const SparseHmm& chain, const std::vector<WordId>& words, bool complete) {
+          return to_tuple(posterior_states(chain, words, complete));
+        },
+        "chain"_a, "words"_a, "complete"_a, "Begin of each position, states, p(state | all words), ln p.");
+  m.def("best_states",
+        [](const SparseHmm& chain, const std::vector<WordId>& words, bool complete) {
+          BestStates best = best_states(chain, words, complete);
+          return std::tuple(to_array(std::move(best.states)), best.log_prob);
+        },
+        "chain"_a, "words"_a, "complete"_a);
+  m.def("next_words",
+        [](const SparseHmm& chain, const std::vector<WordId>& words) { return to_array(next_words(chain, words)); },
+        "chain"_a, "words"_a, "p(word | words) of each word.");
+  m.def("state_visits",
+        [](const SparseHmm& chain, const TokenText& text, int threads) {
+          std::vector<double> visits;
+          {
+            const nb::gil_scoped_release release;
+            visits = state_visits(chain, text, threads);
+          }
+          return to_array(std::move(visits));
+        },
+        "chain"_a, "text"_a, "threads"_a);
+  nb::class_<Automaton>(m, "Automaton", "A deterministic finite automaton over word ids.")
+      .def("__init__",
+           [](Automaton* self, std::uint32_t start, const std::vector<bool>& accepts,
+              const Values<std::uint32_t>& target) {
+             new (self) Automaton{start, accepts, {target.data(), target.data() + target.size()}};
+           },
+           "start"_a, "accepts"_a, "target"_a)
+      .def_prop_ro("num_states", &Automaton::num_states);
+  nb::class_<Walk>(m, "Walk", "Words and the states behind them.")
+      .def_ro("words", &Walk::words)
+      .def_ro("states", &Walk::states)
+      .def_ro("log_prob", &Walk::log_prob);
+  nb::class_<HmmProduct>(m, "HmmProduct", "Sentences of a chain that an automaton accepts.")
+      .def("__init__",
+           [](HmmProduct* self, const SparseHmm& chain, const Automaton& automaton, const std::vector<WordId>& fixed,
+              std::uint32_t shortest, std::uint32_t longest, bool best, int threads) {
+             const nb::gil_scoped_release release;
+             new (self) HmmProduct(chain, automaton, fixed, shortest, longest, best, threads);
+           },
+           "chain"_a, "automaton"_a, "fixed"_a, "shortest"_a, "longest"_a, "best"_a, "threads"_a,
+           nb::keep_alive<1, 2>())
+      .def_prop_ro("log_prob", &HmmProduct::log_prob)
+      .def("draw",
+           [](const HmmProduct& product, std::uint64_t seed, std::uint64_t stream) {
+             Random random(seed, stream);
+             return product.draw(random);
+           },
+           "seed"_a, "stream"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("best_walk", &HmmProduct::best_walk, nb::call_guard<nb::gil_scoped_release>())
+      .def("word_probabilities",
+           [](const HmmProduct& product, const std::vector<std::uint32_t>& positions) {
+             std::vector<std::vector<double>> rows;
+             {
+               const nb::gil_scoped_release release;
+               rows = product.word_probabilities(positions);
+             }
+             std::vector<Array<double>> result;
+             for (auto& row : rows) result.push_back(to_array(std::move(row)));
+             return result;
+           },
+           "positions"_a, "p(word at a position | constraint), for each position.");
+}

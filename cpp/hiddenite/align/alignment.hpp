@@ -1,0 +1,97 @@
+// The door to word alignment: train on parallel text, align sentence pairs.
+//
+// Which door to take:
+//   train                       AlignmentTrainer: sweep() until done, then model(), probabilities()
+//   align with a model          align_lines: many pairs, in parallel, in order
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "hiddenite/align/model.hpp"
+#include "hiddenite/align/search.hpp"
+
+namespace hiddenite::align {
+
+class AlignmentTrainer {
+ public:
+  AlignmentTrainer(std::string_view source_text, std::string_view target_text, const std::string& source_name,
+                   const std::string& target_name, const GibbsOptions& options, bool string_prior,
+                   std::uint64_t seed, std::uint32_t num_chains,
+                   std::optional<AlignmentTables> earlier = std::nullopt);
+  AlignmentTrainer(const AlignmentTrainer&) = delete;  // chains refer to the text
+  AlignmentTrainer& operator=(const AlignmentTrainer&) = delete;
+
+  // One sweep of every chain, chains in parallel; the mean of what they return.
+  double sweep(int threads);
+  // A chain's sweep over some sentences: GibbsChain.
+  double sweep_shard(std::size_t c, std::size_t begin, std::size_t end, std::uint64_t shard) {
+    return chains_[c]->sweep(begin, end, shard);
+  }
+  std::uint32_t num_sweeps_done() const { return chains_.front()->num_sweeps_done(); }
+  std::size_t num_sentences() const { return bitext_.num_sentences(); }
+  std::size_t bytes() const;
+  const Bitext& bitext() const { return bitext_; }
+  const std::vector<std::uint64_t>& cells_before() const { return pairs_.cell_begin; }  // [sentence], and all
+  const GibbsOptions& options() const { return options_; }
+
+  // [target position * source length + source position]: the mean probability of each link of direction d.
+  std::vector<float> probabilities(std::size_t sentence, int d) const;
+  // With those of the earlier training, if it went on from one.
+  AlignmentTables tables() const {
+    AlignmentTables counts = expected_counts(bitext_, pairs_, chains_, options_);
+    return earlier_ ? merge(*earlier_, counts, options_) : counts;
+  }
+  const GibbsChain& chain(std::size_t c) const { return *chains_[c]; }
+  std::size_t num_chains() const { return chains_.size(); }
+  void restore(std::size_t c, std::uint32_t sweeps_done, std::array<GibbsDirection, 2> directions) {
+    chains_[c]->restore(sweeps_done, std::move(directions));
+  }
+
+ private:
+  Bitext bitext_;
+  PairTable pairs_;
+  GibbsOptions options_;
+  std::optional<AlignmentTables> earlier_;
+  std::optional<BaseCounts> base_;
+  std::vector<std::unique_ptr<GibbsChain>> chains_;
+};
+
+struct AlignTask {
+  enum class Method { EXACT, PAPER, VITERBI };
+  Method method = Method::EXACT;
+  std::array<bool, 2> directions{true, true};
+  AlignBudget budget;
+  PaperOptions paper;
+  std::uint32_t num_best = 1;        // EXACT: the k best
+  std::uint32_t num_samples = 0;     // link probabilities from so many exact draws
+  bool chain_probabilities = false;  // or from the chain alone, without fertilities
+  std::uint64_t seed = 0;
+};
+
+// What became of one sentence pair in one direction; links are of generated words.
+struct DirectionAnswer {
+  std::vector<Links> links;          // one, or the k best
+  std::vector<double> log_weights;
+  bool exact = false;
+  double upper = LOG_ZERO;
+  std::uint64_t iterations = 0, labels = 0;
+  std::vector<float> probabilities;  // [target position * source length + source position], or empty
+  std::uint64_t trials = 0;          // of the sampler
+  std::vector<Links> samples;
+};
+
+struct AlignAnswer {
+  std::string error;                 // empty if all is well
+  std::uint32_t source_length = 0, target_length = 0;
+  std::array<DirectionAnswer, 2> directions;
+};
+
+// Line n of one text with line n of the other; the texts have equally many lines (ModelError).
+std::vector<AlignAnswer> align_lines(const AlignmentModel& model, std::string_view source_text,
+                                     std::string_view target_text, const AlignTask& task, std::uint64_t first_record,
+                                     int threads);
+// The same of given HMMs, which is what tests and other models use.
+DirectionAnswer align_hmm(const FertilityHmm& hmm, const AlignTask& task, Random random);
+
+}  // namespace hiddenite::align

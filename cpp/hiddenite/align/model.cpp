@@ -1,0 +1,338 @@
+#include "hiddenite/align/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hiddenite/base/error.hpp"
+
+namespace hiddenite::align {
+
+namespace {
+
+std::uint64_t key_of(WordId a, WordId b) { return std::uint64_t{a} << 32 | b; }
+
+void require(bool fits, const char* what) {
+  if (!fits) throw ModelError(std::string("the alignment model's ") + what + " do not fit together");
+}
+
+double log_or_zero(double x) { return x > 0.0 ? std::log(x) : LOG_ZERO; }
+
+}  // namespace
+
+AlignmentModel::AlignmentModel(AlignmentTables tables, const GibbsOptions& options, bool string_prior)
+    : tables_(std::move(tables)), options_(options), string_prior_(string_prior) {
+  const std::size_t fertility_width = options.max_fertility + 1;
+  for (int side = 0; side < 2; ++side) {
+    const std::size_t n = tables_.words[side].size();
+    require(tables_.word_count[side].size() == n && tables_.partners[side].size() == n &&
+                tables_.likeness[side].size() == n && tables_.null_count[1 - side].size() == n &&
+                tables_.fertility[side].size() == n * fertility_width, "word tables");
+    for (const auto& h : tables_.jumps[side]) require(h.size() == 2 * options.max_jump + 1, "jump histograms");
+    for (std::size_t w = 0; w < n; ++w) {
+      const WordId id = words_[side].add(tables_.words[side][w]);
+      require(id == NUM_SPECIAL_WORDS + w, "words");
+      const WordId stem = stems_[side].add(stem_of(tables_.words[side][w]));
+      stem_of_word_[side].push_back(stem);
+      stem_occurrences_[side].resize(stems_[side].size(), 0.0);
+      stem_occurrences_[side][stem] += tables_.word_count[side][w];
+    }
+    word_links_[side].assign(n, 0.0);
+    stem_links_[side].assign(stems_[side].size(), 0.0);
+    stem_partners_[side].assign(stems_[side].size(), 0.0);
+  }
+  const std::size_t num_pairs = tables_.pair_source.size();
+  require(tables_.pair_target.size() == num_pairs && tables_.pair_count[0].size() == num_pairs &&
+              tables_.pair_count[1].size() == num_pairs, "pairs");
+  for (std::size_t p = 0; p < num_pairs; ++p) {
+    const std::uint32_t e = tables_.pair_source[p], f = tables_.pair_target[p];
+    require(e < tables_.words[0].size() && f < tables_.words[1].size(), "pairs and words");
+    pair_place_.emplace(key_of(e, f), static_cast<std::uint32_t>(p));
+    const auto [place, is_new] =
+        stem_pairs_.try_emplace(key_of(stem_of_word_[0][e], stem_of_word_[1][f]), std::array<double, 2>{0.0, 0.0});
+    for (int d = 0; d < 2; ++d) {
+      const double links = tables_.pair_count[d][p];
+      const std::uint32_t from = d == 0 ? e : f;
+      place->second[d] += links;
+      word_links_[d][from] += links;
+      stem_links_[d][stem_of_word_[d][from]] += links;
+      stem_partners_[d][stem_of_word_[d][from]] += is_new;
+    }
+  }
+  for (int d = 0; d < 2; ++d) {
+    for (const float c : tables_.null_count[d]) null_total_[d] += c;
+    std::vector<double>& global = global_fertility_[d];
+    global.assign(fertility_width, 0.01);
+    double total = 0.01 * static_cast<double>(fertility_width);
+    for (std::size_t k = 0; k < tables_.fertility[d].size(); ++k) {
+      global[k % fertility_width] += tables_.fertility[d][k];
+      total += tables_.fertility[d][k];
+      has_fertilities_ |= tables_.fertility[d][k] > 0.0f;
+    }
+    for (double& g : global) g /= total;
+    for (int h = 0; h < 3; ++h) {
+      std::vector<double>& probs = jump_probs_[d][h] = tables_.jumps[d][h];
+      double sum = 0.0;
+      for (double& p : probs) sum += p += 1e-3;
+      for (double& p : probs) {
+        p = (1.0 - options.uniform_jump) * p / sum + options.uniform_jump / static_cast<double>(probs.size());
+      }
+    }
+  }
+}
+
+AlignmentModel::Word AlignmentModel::look_up(int side, std::string_view word) const {
+  const WordId id = words_[side].find(word);
+  const WordId stem = stems_[side].find(stem_of(word));
+  return {id == NO_WORD || id < NUM_SPECIAL_WORDS ? NO_WORD : id - NUM_SPECIAL_WORDS, stem, word};
+}
+
+double AlignmentModel::lexicon(int d, const Word& from, const Word& to) const {
+  // A new word may translate any word.
+  double links = 0.0, total = 0.0, likeness_total = 0.0;
+  double partners = static_cast<double>(tables_.words[1 - d].size() + 1);
+  if (from.id != NO_WORD) {
+    total = word_links_[d][from.id];
+    partners = std::max<double>(tables_.partners[d][from.id], 1.0);
+    likeness_total = tables_.likeness[d][from.id];
+    if (to.id != NO_WORD) {
+      const auto found = pair_place_.find(d == 0 ? key_of(from.id, to.id) : key_of(to.id, from.id));
+      if (found != pair_place_.end()) links = tables_.pair_count[d][found->second];
+    }
+  }
+  const double likeness = string_prior_ ? spelling_likeness(from.spelling, to.spelling) : 0.0;
+  double by_stems = 0.0;
+  if (options_.stem_weight > 0.0) {
+    double stem_links = 0.0, stem_total = 0.0, share = 1.0;
+    double stem_partners = static_cast<double>(stems_[1 - d].size() + 1);
+    if (from.stem != NO_WORD) {
+      stem_total = stem_links_[d][from.stem];
+      stem_partners = std::max(stem_partners_[d][from.stem], 1.0);
+      if (to.stem != NO_WORD) {
+        const auto found = stem_pairs_.find(d == 0 ? key_of(from.stem, to.stem) : key_of(to.stem, from.stem));
+        if (found != stem_pairs_.end()) stem_links = found->second[d];
+      }
+    }
+    if (to.stem != NO_WORD) {
+      // A new word is taken to have been seen once.
+      const double seen = to.id == NO_WORD ? 1.0 : tables_.word_count[1 - d][to.id];
+      share = seen / std::max(stem_occurrences_[1 - d][to.stem] + (to.id == NO_WORD), 1.0);
+    }
+    by_stems = options_.stem_weight * share * (stem_links + options_.stem_prior) /
+               (stem_total + options_.stem_prior * stem_partners);
+  }
+  return (links + options_.lexicon_prior + likeness + by_stems) /
+         (total + options_.lexicon_prior * partners + std::max(likeness_total, likeness) + options_.stem_weight);
+}
+
+void AlignmentModel::fill_jumps(int d, FertilityHmm& hmm) const {
+  const auto n = static_cast<std::ptrdiff_t>(hmm.num_sources);
+  const auto most = static_cast<std::ptrdiff_t>(options_.max_jump);
+  const auto log_prob = [&](int histogram, std::ptrdiff_t distance) {
+    return std::log(jump_probs_[d][histogram][static_cast<std::size_t>(std::clamp(distance, -most, most) + most)]);
+  };
+  for (std::ptrdiff_t from = 0; from <= n; ++from) {
+    for (std::ptrdiff_t to = 1; to <= n; ++to) {
+      hmm.jump[static_cast<std::size_t>(from * (n + 1) + to)] = from == 0 ? log_prob(0, to) : log_prob(1, to - from);
+    }
+    hmm.end[static_cast<std::size_t>(from)] = from == 0 ? 0.0 : log_prob(2, n + 1 - from);
+  }
+}
+
+void AlignmentModel::fill_fertilities(int d, const std::vector<Word>& from, FertilityHmm& hmm) const {
+  const std::size_t width = hmm.max_fertility + 1;
+  const double weight = options_.fertility_weight;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const float* counts = from[i].id == NO_WORD ? nullptr : tables_.fertility[d].data() + from[i].id * width;
+    double total = 0.0;
+    for (std::size_t c = 0; counts && c < width; ++c) total += counts[c];
+    for (std::size_t c = 0; c < width; ++c) {
+      hmm.fertility[(i + 1) * width + c] =
+          std::log(((counts ? counts[c] : 0.0) + weight * global_fertility_[d][c]) / (total + weight));
+    }
+  }
+}
+
+FertilityHmm AlignmentModel::hmm(int d, const std::array<std::vector<std::string_view>, 2>& words) const {
+  std::array<std::vector<Word>, 2> looked_up;
+  for (int side = 0; side < 2; ++side) {
+    for (const std::string_view word : words[side]) looked_up[side].push_back(look_up(side, word));
+  }
+  const std::vector<Word>& from = looked_up[d];
+  const std::vector<Word>& to = looked_up[1 - d];
+  FertilityHmm hmm(from.size(), to.size(), has_fertilities_ ? options_.max_fertility : to.size());
+  const double p0 = options_.null_probability;
+  const double null_base = options_.null_prior * static_cast<double>(tables_.null_count[d].size() + 1);
+  for (std::size_t j = 0; j < to.size(); ++j) {
+    const double null_count = to[j].id == NO_WORD ? 0.0 : tables_.null_count[d][to[j].id];
+    hmm.emission[j][0] = log_or_zero(p0 * (null_count + options_.null_prior) / (null_total_[d] + null_base));
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      hmm.emission[j][i + 1] = log_or_zero((1.0 - p0) * lexicon(d, from[i], to[j]));
+    }
+  }
+  fill_jumps(d, hmm);
+  if (has_fertilities_) fill_fertilities(d, from, hmm);
+  return hmm;
+}
+
+// ------------------------------------------------------------- from chains
+
+AlignmentTables expected_counts(const Bitext& bitext, const PairTable& table,
+                                const std::vector<std::unique_ptr<GibbsChain>>& chains, const GibbsOptions& options,
+                                double least) {
+  AlignmentTables result;
+  const auto collected = static_cast<double>(options.sweeps() - options.first_collected());
+  const double share = 1.0 / (collected * static_cast<double>(chains.size()));
+  std::array<std::vector<float>, 2> sums;
+  std::array<std::vector<float>, 2> unlinked;
+  for (int d = 0; d < 2; ++d) {
+    const TextSide& to = d == 0 ? bitext.target : bitext.source;
+    sums[d].assign(table.num_pairs(), 0.0f);
+    unlinked[d].assign(to.words.size(), 0.0f);
+    for (std::size_t w = 0; w < to.words.size(); ++w) unlinked[d][w] = static_cast<float>(to.count[w]);
+    for (const auto& chain : chains) {
+      const double unit = share / chain->cell_unit();
+      const std::vector<std::uint16_t>& cells = chain->direction(d).cell_sums;
+      for (std::size_t c = 0; c < cells.size(); ++c) {
+        if (cells[c] == 0) continue;
+        const auto links = static_cast<float>(cells[c] * unit);
+        sums[d][table.cell[c]] += links;
+        unlinked[d][d == 0 ? table.target[table.cell[c]] : table.source[table.cell[c]]] -= links;
+      }
+    }
+  }
+  const std::size_t width = options.max_fertility + 1;
+  for (int side = 0; side < 2; ++side) {
+    const TextSide& text = side == 0 ? bitext.source : bitext.target;
+    const std::size_t first = NUM_SPECIAL_WORDS;  // rows of special words are left out
+    for (WordId w = first; w < text.words.size(); ++w) result.words[side].emplace_back(text.words.word(w));
+    const auto tail = [&](const auto& values) {
+      return std::vector(values.begin() + static_cast<std::ptrdiff_t>(std::min(first, values.size())), values.end());
+    };
+    result.word_count[side] = tail(text.count);
+    result.partners[side] = tail(side == 0 ? table.source_partners : table.target_partners);
+    result.likeness[side] = tail(side == 0 ? table.source_likeness : table.target_likeness);
+    result.null_count[1 - side] = tail(unlinked[1 - side]);
+    for (float& c : result.null_count[1 - side]) c = std::max(c, 0.0f);
+    std::vector<double> fertility(text.words.size() * width, 0.0);
+    for (int h = 0; h < 3; ++h) result.jumps[side][h].assign(2 * options.max_jump + 1, 0.0);
+    for (const auto& chain : chains) {
+      const GibbsDirection& dir = chain->direction(side);
+      for (std::size_t k = 0; k < dir.fertility_sums.size(); ++k) fertility[k] += share * dir.fertility_sums[k];
+      const std::vector<double>* const histograms[3] = {&dir.jump_sums.start, &dir.jump_sums.inner, &dir.jump_sums.end};
+      for (int h = 0; h < 3; ++h) {
+        for (std::size_t k = 0; k < histograms[h]->size(); ++k) result.jumps[side][h][k] += share * (*histograms[h])[k];
+      }
+    }
+    result.fertility[side].assign(fertility.begin() + static_cast<std::ptrdiff_t>(first * width), fertility.end());
+  }
+  for (std::size_t p = 0; p < table.num_pairs(); ++p) {
+    if (sums[0][p] < least && sums[1][p] < least) continue;
+    if (table.source[p] < NUM_SPECIAL_WORDS || table.target[p] < NUM_SPECIAL_WORDS) continue;
+    result.pair_source.push_back(table.source[p] - NUM_SPECIAL_WORDS);
+    result.pair_target.push_back(table.target[p] - NUM_SPECIAL_WORDS);
+    result.pair_count[0].push_back(sums[0][p]);
+    result.pair_count[1].push_back(sums[1][p]);
+  }
+  return result;
+}
+
+// --------------------------------------------------------- going on from a model
+
+BaseCounts base_counts(const Bitext& bitext, const PairTable& table, const AlignmentTables& earlier,
+                       const GibbsOptions& options) {
+  BaseCounts base;
+  const std::size_t width = options.max_fertility + 1;
+  const TextSide* const texts[2] = {&bitext.source, &bitext.target};
+  std::array<std::vector<WordId>, 2> here;  // ids of the earlier words in this text
+  const auto whole = [](double links) { return static_cast<std::uint32_t>(links + 0.5); };
+  for (int side = 0; side < 2; ++side) {
+    const TextSide& text = *texts[side];
+    base.word_links[side].assign(text.words.size(), 0);
+    base.stem_links[side].assign(text.stems.size(), 0);
+    base.null_links[1 - side].assign(text.words.size(), 0);
+    base.fertility[side].assign(text.words.size() * width, 0.0f);
+    const auto& jumps = earlier.jumps[side];
+    base.jumps[side] = {jumps[0], jumps[1], jumps[2]};
+    for (std::size_t w = 0; w < earlier.words[side].size(); ++w) {
+      const WordId id = text.words.find(earlier.words[side][w]);
+      here[side].push_back(id);
+      if (id == NO_WORD) continue;
+      base.null_links[1 - side][id] = whole(earlier.null_count[1 - side][w]);
+      for (std::size_t c = 0; c < width; ++c) {
+        base.fertility[side][id * width + c] = earlier.fertility[side][w * width + c];
+      }
+    }
+  }
+  std::unordered_map<std::uint64_t, std::uint32_t> pair_of;
+  for (std::size_t p = 0; p < table.num_pairs(); ++p) {
+    pair_of.emplace(key_of(table.source[p], table.target[p]), static_cast<std::uint32_t>(p));
+  }
+  for (std::size_t p = 0; p < earlier.pair_source.size(); ++p) {
+    const WordId ids[2] = {here[0][earlier.pair_source[p]], here[1][earlier.pair_target[p]]};
+    const auto found = ids[0] == NO_WORD || ids[1] == NO_WORD ? pair_of.end() : pair_of.find(key_of(ids[0], ids[1]));
+    if (found != pair_of.end()) base.pairs.push_back(found->second);
+    for (int d = 0; d < 2; ++d) {
+      const std::uint32_t links = whole(earlier.pair_count[d][p]);
+      if (found != pair_of.end()) base.pair_links[d].push_back(links);
+      if (ids[d] == NO_WORD) continue;
+      base.word_links[d][ids[d]] += links;
+      base.stem_links[d][texts[d]->stem_of_word[ids[d]]] += links;
+    }
+  }
+  return base;
+}
+
+AlignmentTables merge(const AlignmentTables& earlier, const AlignmentTables& later, const GibbsOptions& options) {
+  AlignmentTables result = earlier;
+  const std::size_t width = options.max_fertility + 1;
+  std::array<std::vector<std::uint32_t>, 2> place;  // of the later words
+  for (int side = 0; side < 2; ++side) {
+    std::unordered_map<std::string_view, std::uint32_t> known;
+    for (std::size_t w = 0; w < earlier.words[side].size(); ++w) {
+      known.emplace(earlier.words[side][w], static_cast<std::uint32_t>(w));
+    }
+    for (std::size_t w = 0; w < later.words[side].size(); ++w) {
+      const auto fresh = static_cast<std::uint32_t>(result.words[side].size());
+      const auto [found, is_new] = known.try_emplace(later.words[side][w], fresh);
+      place[side].push_back(found->second);
+      if (is_new) {
+        result.words[side].push_back(later.words[side][w]);
+        result.word_count[side].push_back(0);
+        result.partners[side].push_back(0);
+        result.likeness[side].push_back(0.0f);
+        result.null_count[1 - side].push_back(0.0f);
+        result.fertility[side].resize(result.fertility[side].size() + width, 0.0f);
+      }
+      const std::size_t to = found->second;
+      result.word_count[side][to] += later.word_count[side][w];
+      result.partners[side][to] = std::max(result.partners[side][to], later.partners[side][w]);
+      result.likeness[side][to] = std::max(result.likeness[side][to], later.likeness[side][w]);
+      result.null_count[1 - side][to] += later.null_count[1 - side][w];
+      for (std::size_t c = 0; c < width; ++c) {
+        result.fertility[side][to * width + c] += later.fertility[side][w * width + c];
+      }
+    }
+    for (int h = 0; h < 3; ++h) {
+      for (std::size_t k = 0; k < result.jumps[side][h].size(); ++k) {
+        result.jumps[side][h][k] += later.jumps[side][h][k];
+      }
+    }
+  }
+  std::unordered_map<std::uint64_t, std::size_t> pair_of;
+  for (std::size_t p = 0; p < earlier.pair_source.size(); ++p) {
+    pair_of.emplace(key_of(earlier.pair_source[p], earlier.pair_target[p]), p);
+  }
+  for (std::size_t p = 0; p < later.pair_source.size(); ++p) {
+    const std::uint32_t e = place[0][later.pair_source[p]], f = place[1][later.pair_target[p]];
+    const auto [found, is_new] = pair_of.try_emplace(key_of(e, f), result.pair_source.size());
+    if (is_new) {
+      result.pair_source.push_back(e);
+      result.pair_target.push_back(f);
+      for (int d = 0; d < 2; ++d) result.pair_count[d].push_back(0.0f);
+    }
+    for (int d = 0; d < 2; ++d) result.pair_count[d][found->second] += later.pair_count[d][p];
+  }
+  return result;
+}
+
+}  // namespace hiddenite::align

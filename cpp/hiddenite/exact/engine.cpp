@@ -1,0 +1,326 @@
+#include "hiddenite/exact/engine.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "hiddenite/base/error.hpp"
+#include "hiddenite/base/parallel.hpp"
+
+namespace hiddenite::exact {
+
+const StateIndex& Engine::index(bool ends) const {
+  std::call_once(built_[ends], [&] {
+    index_[ends] = compiled_index(table_, ends);
+    if (!index_[ends]) index_[ends] = std::make_unique<StateIndex>(table_, ends);
+  });
+  return *index_[ends];
+}
+
+double path_log_weight(const NgramTable& table, const Reading& reading,
+                       const std::vector<std::uint32_t>& path, const Route& route, bool ends) {
+  NodeId state = table.start();
+  double log_weight = 0.0;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const std::size_t c = reading.begin[slot_of_step(route, i)] + path[i];
+    log_weight += table.step(state, reading.words[c]);
+    log_weight += reading.log_weights[c];
+  }
+  if (ends) log_weight += table.step(state, SENTENCE_END);
+  return log_weight;
+}
+
+WalkDecoder& Workspace::walker(bool ends) {
+  if (!walkers_[ends]) walkers_[ends] = std::make_unique<WalkDecoder>(engine_.index(ends));
+  return *walkers_[ends];
+}
+
+FullPosterior& Workspace::posterior(bool ends) {
+  if (!posteriors_[ends]) posteriors_[ends] = std::make_unique<FullPosterior>(engine_.index(ends));
+  return *posteriors_[ends];
+}
+
+namespace {
+
+// AUTO tries refinement where a position offers at most so many words on
+// average, and gives it so many refinements before it walks the states. With
+// very few words there is hardly a state to save.
+constexpr std::size_t FEW_WORDS = 64, VERY_FEW_WORDS = 8;
+constexpr std::uint64_t TRIAL_REFINEMENTS = 100;
+constexpr std::uint64_t TRIALS_PER_DRAW = 4, TRIAL_DRAWS = 1000;  // of AUTO's sampling by rejection
+
+// All orders equally likely.
+template <class Item>
+void shuffle(std::vector<Item>& items, Random& random) {
+  for (std::size_t n = items.size(); n > 1; --n) std::swap(items[n - 1], items[random.below(n)]);
+}
+
+// One task on one record; the answer is filled in by the function of its kind.
+class Solver {
+ public:
+  Solver(const Engine& engine, Workspace& workspace, const Reading& reading, const Task& task,
+         std::uint64_t stream, Answer& answer)
+      : engine_(engine), workspace_(workspace), reading_(reading), task_(task), stream_(stream), answer_(answer),
+        candidates_(Candidates::from_csr(reading.begin, reading.words, reading.log_weights, task.ends,
+                                         reading.spans)) {
+    const bool needs_chain = task.method == Method::REFINE || task.method == Method::PAPER;
+    if (needs_chain && !candidates_.is_chain()) {
+      throw ModelError("the record is a lattice, which refine and paper do not read; use auto, dominance or full");
+    }
+  }
+
+  void run() {
+    switch (task_.kind) {
+      case Task::Kind::DECODE: return decode();
+      case Task::Kind::KBEST: return kbest();
+      case Task::Kind::SAMPLE: return sample();
+      case Task::Kind::MARGINALS: return marginals();
+      case Task::Kind::MBR: return mbr();
+    }
+  }
+
+ private:
+  void add_path(std::vector<std::uint32_t> path, Route route = {}) {
+    answer_.log_weights.push_back(path_log_weight(engine_.table(), reading_, path, route, task_.ends));
+    answer_.words.emplace_back();
+    for (std::size_t i = 0; i < path.size(); ++i) {
+      answer_.words.back().emplace_back(
+          reading_.word(engine_.table().vocabulary, slot_of_step(route, i), path[i]));
+    }
+    answer_.paths.push_back(std::move(path));
+    if (!candidates_.is_chain()) answer_.routes.push_back(std::move(route));
+  }
+
+  std::vector<std::uint32_t> best_candidates(const WordPath& path, const Route& route) const {
+    std::vector<std::uint32_t> result(path.size());
+    for (std::size_t i = 0; i < path.size(); ++i) {
+      const Slot& slot = candidates_.slots[slot_of_step(route, i)];
+      result[i] = slot.candidate[slot.begin[path[i]]];
+    }
+    return result;
+  }
+
+  void decode() {
+    const Decoded decoded = decode_by(chosen_method());
+    add_path(best_candidates(decoded.path, decoded.route), decoded.route);
+    answer_.certificate = decoded.certificate;
+  }
+
+  Decoded decode_by(Method method) {
+    switch (method) {
+      case Method::REFINE: return decode_refine(engine_.table(), candidates_, task_.budget, task_.strategy);
+      case Method::PAPER: return decode_paper(engine_.table(), candidates_, task_.budget);
+      case Method::FULL: return walker().decode(candidates_, false, task_.budget);
+      case Method::DOMINANCE: return walker().decode(candidates_, true, task_.budget);
+      case Method::AUTO: break;
+    }
+    const Decoded tried = decode_refine(engine_.table(), candidates_, trial_budget(), task_.strategy);
+    return tried.certificate.exact ? tried : walker().decode(candidates_, true, task_.budget);
+  }
+
+  // Refining wins by far where it wins, and is stopped early where it does not.
+  Budget trial_budget() const {
+    Budget budget = task_.budget;
+    budget.refinements = std::min(budget.refinements, TRIAL_REFINEMENTS);
+    return budget;
+  }
+
+  void kbest() {
+    Method method = chosen_method();
+    KBest best;
+    if (method == Method::AUTO) {
+      best = kbest_refine(engine_.table(), candidates_, task_.count, trial_budget(), task_.strategy);
+      if (!best.certificate.exact) method = Method::DOMINANCE;
+    }
+    if (method == Method::AUTO) {
+      // Refining was enough.
+    } else if (method == Method::REFINE) {
+      best = kbest_refine(engine_.table(), candidates_, task_.count, task_.budget, task_.strategy);
+    } else if (method == Method::PAPER) {
+      best = kbest_paper(engine_.table(), candidates_, task_.count, task_.budget);
+    } else {
+      best = walker().kbest(candidates_, task_.count, method == Method::DOMINANCE, task_.budget);
+    }
+    for (std::size_t i = 0; i < best.paths.size(); ++i) {
+      add_path(std::move(best.paths[i]), best.routes.empty() ? Route{} : std::move(best.routes[i]));
+    }
+    answer_.certificate = best.certificate;
+  }
+
+  // AUTO stays AUTO where refining is worth a try: few words to choose from.
+  Method chosen_method() const {
+    if (task_.method != Method::AUTO) return task_.method;
+    if (!candidates_.is_chain()) return Method::DOMINANCE;
+    std::size_t num_words = 0;
+    for (const Slot& slot : candidates_.slots) num_words += slot.size();
+    const std::size_t length = candidates_.length();
+    const bool few = num_words > VERY_FEW_WORDS * length && num_words <= FEW_WORDS * length;
+    return few ? Method::AUTO : Method::DOMINANCE;
+  }
+
+  FullPosterior& posterior() {
+    FullPosterior& result = workspace_.posterior(task_.ends);
+    result.observe(candidates_, task_.budget);
+    answer_.log_partition = result.log_partition();
+    answer_.certificate.exact = true;
+    answer_.certificate.method = Method::FULL;
+    answer_.certificate.states = result.num_states();
+    return result;
+  }
+
+  void sample() {
+    const Method method = chosen_method();
+    if (method == Method::REFINE || method == Method::PAPER) {
+      return add_sampled(sample_by_rejection(method == Method::PAPER, task_.sampler), method);
+    }
+    if (method == Method::AUTO) {
+      // Giving up depends on how many trials failed, not on what was drawn: the draws stay fair either way.
+      SamplerOptions trial = task_.sampler;
+      trial.max_trials = TRIALS_PER_DRAW * task_.count + TRIAL_DRAWS;
+      const Sampled sampled = sample_by_rejection(false, trial);
+      if (sampled.complete) return add_sampled(sampled, Method::REFINE);
+    }
+    Random random(task_.seed, stream_);
+    // All draws are had by one pass; where the budget ends it, there are none.
+    for (DrawnPath& drawn : posterior().sample(task_.count, random)) {
+      answer_.draws.insert(answer_.draws.end(), drawn.count, static_cast<std::uint32_t>(answer_.paths.size()));
+      answer_.counts.push_back(drawn.count);
+      add_path(std::move(drawn.candidates), std::move(drawn.route));
+    }
+    shuffle(answer_.draws, random);  // a multiset of independent draws in random order: independent draws
+    answer_.trials = task_.count;
+  }
+
+  Sampled sample_by_rejection(bool as_published, const SamplerOptions& options) const {
+    const Random random(task_.seed, stream_);
+    const NgramTable& table = engine_.table();
+    if (as_published) return sample_paper(table, candidates_, task_.count, random, options, task_.budget);
+    return sample_refine(table, candidates_, task_.count, random, options, task_.budget, task_.strategy);
+  }
+
+  void add_sampled(const Sampled& sampled, Method method) {
+    for (const auto& path : sampled.paths) add_draw(path);
+    answer_.trials = sampled.trials;
+    answer_.log_partition = sampled.log_partition;
+    answer_.log_partition_error = sampled.log_partition_error;
+    answer_.certificate.exact = sampled.complete;
+    answer_.certificate.method = method;
+    answer_.certificate.refinements = sampled.refinements;
+    answer_.certificate.states = sampled.states;
+  }
+
+  void add_draw(const std::vector<std::uint32_t>& path) {
+    const auto [place, is_new] = place_of_.try_emplace(path, static_cast<std::uint32_t>(answer_.paths.size()));
+    if (is_new) {
+      add_path(path);
+      answer_.counts.push_back(0);
+    }
+    ++answer_.counts[place->second];
+    answer_.draws.push_back(place->second);
+  }
+
+  std::vector<std::vector<double>> slot_marginals() {
+    std::vector<std::size_t> sizes;
+    for (std::size_t i = 0; i < reading_.length(); ++i) sizes.push_back(reading_.begin[i + 1] - reading_.begin[i]);
+    return posterior().marginals(sizes);
+  }
+
+  void marginals() {
+    answer_.marginals = slot_marginals();
+    for (std::size_t i = 0; i < reading_.length(); ++i) {
+      answer_.slot_words.emplace_back();
+      for (std::size_t c = 0; c < answer_.marginals[i].size(); ++c) {
+        answer_.slot_words.back().emplace_back(reading_.word(engine_.table().vocabulary, i, c));
+      }
+    }
+  }
+
+  // Positions are fixed, so the least expected number of wrong words is had slot by slot.
+  void mbr() {
+    if (!candidates_.is_chain()) {
+      throw ModelError("the record is a lattice, where words have no fixed positions to be wrong at; use the "
+                       "objective map, or marginals");
+    }
+    std::vector<std::uint32_t> path;
+    for (const std::vector<double>& slot : slot_marginals()) {
+      const auto best = std::max_element(slot.begin(), slot.end());
+      path.push_back(static_cast<std::uint32_t>(best - slot.begin()));
+      answer_.expected_errors += 1.0 - *best;
+    }
+    add_path(std::move(path));
+    answer_.certificate.upper = answer_.certificate.lower = answer_.log_weights.front();
+  }
+
+  WalkDecoder& walker() { return workspace_.walker(task_.ends); }
+
+  const Engine& engine_;
+  Workspace& workspace_;
+  const Reading& reading_;
+  const Task& task_;
+  std::uint64_t stream_;
+  Answer& answer_;
+  Candidates candidates_;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> place_of_;  // of a drawn path among the answer's
+};
+
+}  // namespace
+
+Answer Workspace::answer(const Reading& reading, const Task& task, std::uint64_t stream) {
+  Answer answer;
+  answer.id = reading.id;
+  answer.id_is_integer = reading.id_is_integer;
+  answer.spans = reading.spans;
+  try {
+    Solver(engine_, *this, reading, task, stream, answer).run();
+  } catch (const EmptySupport& e) {
+    answer.status = Answer::Status::EMPTY_SUPPORT;
+    answer.error = e.what();
+    answer.position = e.position;
+  } catch (const ModelError& e) {
+    answer.status = Answer::Status::BAD_RECORD;
+    answer.error = e.what();
+  }
+  return answer;
+}
+
+namespace {
+
+// Calls work(i, workspace) for each record, one workspace a thread.
+template <class Work>
+std::vector<Answer> answer_all(const Engine& engine, std::size_t count, int threads, Work work) {
+  std::vector<Answer> answers(count);
+  std::vector<std::unique_ptr<Workspace>> workspaces(static_cast<std::size_t>(resolve_threads(threads)));
+  parallel_for(count, threads, [&](std::size_t i, int thread) {
+    auto& workspace = workspaces[static_cast<std::size_t>(thread)];
+    if (!workspace) workspace = std::make_unique<Workspace>(engine);
+    answers[i] = work(i, *workspace);
+  });
+  return answers;
+}
+
+}  // namespace
+
+std::vector<Answer> answer_readings(const Engine& engine, const std::vector<const Reading*>& readings,
+                                    const Task& task, std::uint64_t first_stream, int threads) {
+  return answer_all(engine, readings.size(), threads, [&](std::size_t i, Workspace& workspace) {
+    return workspace.answer(*readings[i], task, first_stream + i);
+  });
+}
+
+std::vector<Answer> answer_lines(const Engine& engine, const Channel& channel,
+                                 const std::vector<std::string_view>& lines, const Task& task,
+                                 std::uint64_t first_stream, int threads) {
+  return answer_all(engine, lines.size(), threads, [&](std::size_t i, Workspace& workspace) {
+    Reading reading;
+    try {
+      reading = channel.read(lines[i]);
+    } catch (const ModelError& e) {
+      Answer answer;
+      answer.status = Answer::Status::BAD_RECORD;
+      answer.error = e.what();
+      return answer;
+    }
+    return workspace.answer(reading, task, first_stream + i);
+  });
+}
+
+}  // namespace hiddenite::exact

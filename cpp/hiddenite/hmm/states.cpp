@@ -1,0 +1,168 @@
+#include "hiddenite/hmm/states.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hiddenite/base/error.hpp"
+#include "hiddenite/base/parallel.hpp"
+
+namespace hiddenite::hmm {
+
+namespace {
+
+std::vector<WordId> completed(const SparseHmm& chain, std::span<const WordId> words, bool complete) {
+  std::vector<WordId> result(words.begin(), words.end());
+  if (complete && chain.has_end) result.push_back(SENTENCE_END);
+  for (const WordId w : result) {
+    if (w >= chain.num_words() || chain.word_group[w] == NO_GROUP) throw ModelError("a word that no state emits");
+  }
+  return result;
+}
+
+[[noreturn]] void fail_zero() { throw ModelError("the sentence has probability zero under the model"); }
+
+// p(z_1) or x T, before the word itself is looked at.
+void predict(const SparseHmm& chain, const std::vector<WordId>& words, std::size_t t, const double* before,
+             double* now) {
+  const StateSet set = chain.set(words[t]);
+  std::fill_n(now, set.size, 0.0);
+  if (t > 0) {
+    chain.add_forward(chain.set(words[t - 1]), before, set, now);
+    return;
+  }
+  for (std::uint32_t i = 0; i < set.size; ++i) now[i] = chain.initial[chain.state(words[t], i)];
+}
+
+StateNumbers layout(const SparseHmm& chain, const std::vector<WordId>& words) {
+  StateNumbers result;
+  for (const WordId w : words) {
+    for (std::uint32_t i = 0; i < chain.set(w).size; ++i) result.states.push_back(chain.state(w, i));
+    result.begin.push_back(result.states.size());
+  }
+  result.values.assign(result.states.size(), 0.0);
+  return result;
+}
+
+// Fills the filter; the scales are p(x_t | before).
+StateNumbers forward(const SparseHmm& chain, const std::vector<WordId>& words, std::vector<double>& scale) {
+  StateNumbers result = layout(chain, words);
+  for (std::size_t t = 0; t < words.size(); ++t) {
+    double* const now = result.values.data() + result.begin[t];
+    predict(chain, words, t, t == 0 ? nullptr : result.values.data() + result.begin[t - 1], now);
+    const std::span<const double> emission = chain.emissions(words[t]);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < emission.size(); ++i) sum += now[i] *= emission[i];
+    if (!(sum > 0.0)) fail_zero();
+    for (std::size_t i = 0; i < emission.size(); ++i) now[i] /= sum;
+    scale.push_back(sum);
+    result.log_prob += std::log(sum);
+  }
+  return result;
+}
+
+}  // namespace
+
+StateNumbers filter_states(const SparseHmm& chain, std::span<const WordId> words, bool complete) {
+  std::vector<double> scale;
+  return forward(chain, completed(chain, words, complete), scale);
+}
+
+StateNumbers posterior_states(const SparseHmm& chain, std::span<const WordId> given, bool complete) {
+  const std::vector<WordId> words = completed(chain, given, complete);
+  std::vector<double> scale, beta, weight;
+  StateNumbers result = forward(chain, words, scale);
+  for (std::size_t t = words.size(); t-- > 0;) {
+    const StateSet set = chain.set(words[t]);
+    if (t + 1 == words.size()) {
+      beta.assign(set.size, 1.0);
+    } else {
+      beta.assign(set.size, 0.0);
+      chain.add_backward(set, beta.data(), chain.set(words[t + 1]), weight.data());
+    }
+    const std::span<const double> emission = chain.emissions(words[t]);
+    weight.resize(set.size);
+    for (std::uint32_t i = 0; i < set.size; ++i) {
+      weight[i] = emission[i] * beta[i] / scale[t];
+      result.values[result.begin[t] + i] *= beta[i];
+    }
+  }
+  return result;
+}
+
+BestStates best_states(const SparseHmm& chain, std::span<const WordId> given, bool complete) {
+  const std::vector<WordId> words = completed(chain, given, complete);
+  const StateNumbers places = layout(chain, words);
+  std::vector<std::uint32_t> back(places.states.size(), 0);
+  std::vector<double> now, before;
+  BestStates result;
+  for (std::size_t t = 0; t < words.size(); ++t) {
+    const StateSet set = chain.set(words[t]);
+    now.assign(set.size, 0.0);
+    if (t == 0) {
+      predict(chain, words, t, nullptr, now.data());
+    } else {
+      const StateSet last = chain.set(words[t - 1]);
+      for (std::uint32_t i = 0; i < last.size; ++i) {
+        for (std::uint32_t j = 0; j < set.size; ++j) {
+          const double x =
+              before[i] * static_cast<double>(chain.probability(last.group, last.place(i), set.group, set.place(j)));
+          if (x > now[j]) {
+            now[j] = x;
+            back[places.begin[t] + j] = i;
+          }
+        }
+      }
+    }
+    const std::span<const double> emission = chain.emissions(words[t]);
+    double most = 0.0;
+    for (std::uint32_t j = 0; j < set.size; ++j) most = std::max(most, now[j] *= emission[j]);
+    if (!(most > 0.0)) fail_zero();
+    for (double& x : now) x /= most;
+    result.log_prob += std::log(most);
+    before.swap(now);
+  }
+  result.states.resize(words.size());
+  auto best = static_cast<std::uint32_t>(std::max_element(before.begin(), before.end()) - before.begin());
+  for (std::size_t t = words.size(); t-- > 0;) {
+    result.states[t] = places.states[places.begin[t] + best];
+    best = back[places.begin[t] + best];
+  }
+  return result;
+}
+
+std::vector<double> next_words(const SparseHmm& chain, std::span<const WordId> given) {
+  const std::vector<WordId> words = completed(chain, given, false);
+  std::vector<double> scale, states(chain.initial);
+  const StateNumbers filter = forward(chain, words, scale);
+  if (!words.empty()) {
+    std::fill(states.begin(), states.end(), 0.0);
+    const double* const now = filter.values.data() + filter.begin[words.size() - 1];
+    for (std::uint32_t h = 0; h < chain.num_groups(); ++h) {
+      chain.add_forward(chain.set(words.back()), now, chain.whole(h), states.data() + chain.group_begin[h]);
+    }
+  }
+  std::vector<double> result(chain.num_words(), 0.0);
+  for (WordId w = 0; w < chain.num_words(); ++w) {
+    const std::span<const double> emission = chain.emissions(w);
+    for (std::uint32_t i = 0; i < emission.size(); ++i) result[w] += emission[i] * states[chain.state(w, i)];
+  }
+  return result;
+}
+
+std::vector<double> state_visits(const SparseHmm& chain, const TokenText& text, int threads) {
+  constexpr std::size_t pieces = 16;  // not as many as threads: sums must not depend on them
+  std::vector<std::vector<double>> sums(pieces, std::vector<double>(chain.num_states(), 0.0));
+  parallel_for(pieces, threads, [&](std::size_t piece, int) {
+    for (std::size_t s = piece; s < text.num_sentences(); s += pieces) {
+      const StateNumbers posterior = posterior_states(chain, text.sentence(s), true);
+      for (std::size_t i = 0; i < posterior.states.size(); ++i) sums[piece][posterior.states[i]] += posterior.values[i];
+    }
+  });
+  std::vector<double> result(chain.num_states(), 0.0);
+  for (const auto& sum : sums) {
+    for (HiddenState z = 0; z < chain.num_states(); ++z) result[z] += sum[z];
+  }
+  return result;
+}
+
+}  // namespace hiddenite::hmm

@@ -1,0 +1,230 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hiddenite/induce/particles.hpp"
+
+namespace hiddenite::induce {
+
+namespace {
+
+// A class that a particle tries, with its head.
+struct ClassChoice {
+  TagSet set;
+  Tag head = 0;
+  Trail head_trail;  // for replay
+};
+
+// The moves of a type's class: alone, or with all tokens.
+class ClassMove {
+ public:
+  ClassMove(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics)
+      : state_(state), lexicon_(*state.lexicon), options_(options), random_(random),
+        particles_(state, options, random, statistics) {}
+
+  // Class and tokens together: particles around a hidden centre, which is a neighbour of the present class as
+  // likely as the other way round; so the proposals cancel.
+  void move_class(std::uint32_t word) {
+    const TagSet present = lexicon_.of(word);
+    begin(word, std::max(2u, options_.particles));
+    const TagSet centre = options_.fault == Fault::CENTRED_CLASSES ? present : neighbour(present);
+    for (std::size_t p = 0; p < particles_.size(); ++p) {
+      enter(word, p, p == 0 ? present : neighbour(centre), p == 0);
+      tags_.clear();
+      choices_[p].set.for_each([&](Tag t) { tags_.push_back(t); });
+      particles_.run(particles_[p], tags_, p == 0, base_);
+    }
+    settle(word);
+  }
+
+  // A class of one tag for another: one particle for each candidate.
+  void move_singleton(std::uint32_t word) {
+    const auto tokens = state_.tokens_of(word);
+    const Tag present = state_.tag(tokens[0]);
+    // Rare types try all tags, which costs little and is where most types are; frequent ones a few a sweep.
+    const auto affordable = static_cast<unsigned>(options_.singleton_tokens / tokens.size());
+    draw_candidates(present, std::max(options_.singleton_tags, affordable));
+    begin(word, candidates_.size());
+    for (std::size_t p = 0; p < candidates_.size(); ++p) {
+      const bool retained = candidates_[p] == present;
+      enter(word, p, singleton(candidates_[p]), retained);
+      particles_.run_one_tag(particles_[p], candidates_[p], retained, base_);
+    }
+    settle(word);
+  }
+
+  // The tokens given the class.
+  void move_tokens(std::uint32_t word) {
+    tags_.clear();
+    lexicon_.of(word).for_each([&](Tag t) { tags_.push_back(t); });
+    induce::move_tokens(particles_, state_, options_, random_, word, tags_);
+  }
+
+  // The class given the tokens: each tag that no token has, in or out.
+  void move_unused_tags(std::uint32_t word) {
+    TagSet set = lexicon_.of(word);
+    lexicon_.leave(word, random_);
+    const Seats* row = state_.emissions.row(word);
+    for (unsigned i = 0; i < state_.num_tags(); ++i) {
+      const auto t = static_cast<Tag>(i);
+      if (row[t].customers > 0 || (state_.heads() && lexicon_.head(word) == t)) continue;
+      TagSet other = set;
+      other.flip(t);
+      const TagSet& with = set.has(t) ? set : other;
+      const TagSet& without = set.has(t) ? other : set;
+      double odds = lexicon_.probability(with) / lexicon_.probability(without) * std::exp(log_bases(t));
+      if (state_.heads()) odds *= static_cast<double>(without.size()) / with.size();  // p(head | class)
+      set = random_.uniform() * (1.0 + odds) < odds ? with : without;
+    }
+    lexicon_.enter(word, set, random_);
+  }
+
+  // The head given class and tokens, proposed from the spelling, corrected for the word's own bigrams.
+  void move_head(std::uint32_t word) {
+    const TagSet set = lexicon_.of(word);
+    if (set.size() == 1) return;
+    const Tag present = lexicon_.head(word);
+    Trail left, trail;
+    const double log_present = state_.spelling->unseat(word, present, random_, left);
+    state_.spelling->spell(word, base_.log_prob);
+    const Tag head = draw_head(set);
+    const double log_next = state_.spelling->seat(word, head, random_, trail);
+    const double log_ratio = log_next - base_.log_prob[head] - log_present + base_.log_prob[present];
+    if (log_ratio >= 0.0 || random_.uniform() < std::exp(log_ratio)) {
+      lexicon_.set_head(word, head);
+      return;
+    }
+    state_.spelling->undo(word, head, trail);
+    state_.spelling->replay(word, present, left);
+  }
+
+ private:
+  // The tokens and the class leave.
+  void begin(std::uint32_t word, std::size_t num_particles) {
+    particles_.leave(state_.tokens_of(word));
+    lexicon_.leave(word, random_);
+    if (state_.heads()) {
+      left_head_.clear();
+      state_.spelling->unseat(word, lexicon_.head(word), random_, left_head_);
+      state_.spelling->spell(word, base_.log_prob);
+    }
+    state_.fill_base(word, true, base_);
+    particles_.begin(num_particles);
+    if (choices_.size() < num_particles) choices_.resize(num_particles);
+  }
+
+  // Gives a particle its class, and weighs it.
+  void enter(std::uint32_t word, std::size_t p, const TagSet& set, bool retained) {
+    choices_[p].set = set;
+    LogWeight& weight = particles_[p].weight;
+    weight.add_log(std::log(lexicon_.probability(set)));
+    set.for_each([&](Tag t) { weight.add_log(log_bases(t)); });
+    if (state_.heads()) try_head(word, p, retained);
+  }
+
+  // A head for the particle's class, drawn from the spelling; it is spelled, weighed and taken back.
+  void try_head(std::uint32_t word, std::size_t p, bool retained) {
+    ClassChoice& choice = choices_[p];
+    LogWeight& weight = particles_[p].weight;
+    double largest = -std::numeric_limits<double>::infinity(), total = 0.0;
+    choice.set.for_each([&](Tag t) { largest = std::max(largest, base_.log_prob[t]); });
+    choice.set.for_each([&](Tag t) { total += std::exp(base_.log_prob[t] - largest); });
+    weight.add_log(std::log(total / choice.set.size()) + largest);
+    choice.head = retained ? lexicon_.head(word) : draw_head(choice.set);
+    Trail trail = retained ? left_head_ : Trail{};
+    const double log_spelled = retained ? state_.spelling->replay(word, choice.head, trail)
+                                        : state_.spelling->seat(word, choice.head, random_, trail);
+    weight.add_log(log_spelled - base_.log_prob[choice.head]);
+    if (retained) trail.assign(left_head_.rbegin(), left_head_.rend());
+    choice.head_trail.assign(trail.rbegin(), trail.rend());
+    state_.spelling->undo(word, choice.head, trail);
+  }
+
+  void settle(std::uint32_t word) {
+    const std::size_t chosen = particles_.draw(word);
+    lexicon_.enter(word, choices_[chosen].set, random_);
+    if (state_.heads()) {
+      lexicon_.set_head(word, choices_[chosen].head);
+      state_.spelling->replay(word, choices_[chosen].head, choices_[chosen].head_trail);
+    }
+    particles_.settle(particles_[chosen], base_);
+  }
+
+  // A tag more or less, or none: the same probability there and back.
+  TagSet neighbour(TagSet set) {
+    const std::uint64_t i = random_.below(state_.num_tags() + 1);
+    if (i == state_.num_tags()) return set;
+    set.flip(static_cast<Tag>(i));
+    if (set.size() == 0) set.flip(static_cast<Tag>(i));
+    return set;
+  }
+
+  // The present tag and others, drawn without replacement.
+  void draw_candidates(Tag present, unsigned others) {
+    candidates_.clear();
+    for (unsigned t = 0; t < state_.num_tags(); ++t) candidates_.push_back(static_cast<Tag>(t));
+    std::swap(candidates_[0], candidates_[present]);
+    const std::size_t n = std::min<std::size_t>(state_.num_tags(), std::size_t{others} + 1);
+    for (std::size_t i = 1; i < n; ++i) {
+      std::swap(candidates_[i], candidates_[i + random_.below(candidates_.size() - i)]);
+    }
+    candidates_.resize(n);
+  }
+
+  // ln of the factor by which the tables of the other words in E_t weigh more, if the word has t too:
+  // [(e + 1) / e]^-tables, e without the word.
+  double log_bases(Tag t) const {
+    const double tables = state_.emissions.total(t).tables;
+    if (state_.spelled() || tables == 0.0) return 0.0;
+    const double factor = -tables * std::log1p(1.0 / static_cast<double>(lexicon_.num_types_with(t)));
+    return options_.fault == Fault::WRONG_CLASS_SIGN ? -factor : factor;
+  }
+
+  Tag draw_head(const TagSet& set) {
+    double weights[TagSet::CAPACITY], total = 0.0;
+    std::fill(weights, weights + state_.num_tags(), 0.0);
+    double largest = -std::numeric_limits<double>::infinity();
+    set.for_each([&](Tag t) { largest = std::max(largest, base_.log_prob[t]); });
+    set.for_each([&](Tag t) { total += weights[t] = std::exp(base_.log_prob[t] - largest); });
+    return static_cast<Tag>(draw_index(weights, state_.num_tags(), total, random_));
+  }
+
+  TaggingState& state_;
+  TagLexicon& lexicon_;
+  const MoveOptions& options_;
+  Random& random_;
+  BlockParticles particles_;
+  WordBase base_;
+  std::vector<Tag> tags_, candidates_;
+  std::vector<ClassChoice> choices_;  // by particle
+  Trail left_head_;
+};
+
+}  // namespace
+
+void sweep_classes(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics) {
+  ClassMove move(state, options, random, statistics);
+  for (std::uint32_t word = 0; word < state.num_types(); ++word) {
+    move.move_unused_tags(word);
+    if (state.heads()) move.move_head(word);
+  }
+}
+
+void sweep_lexicon(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics) {
+  ClassMove move(state, options, random, statistics);
+  state.transitions.set_mirrored(false);  // classes are small: their tags are scored one by one
+  for (std::uint32_t word = 0; word < state.num_types(); ++word) {
+    const std::size_t num_tokens = state.tokens_of(word).size();
+    if (options.chunk == 0 || num_tokens <= options.chunk) {
+      move.move_class(word);
+    } else if (state.lexicon->of(word).size() > 1) {
+      move.move_tokens(word);
+    }
+    if (state.lexicon->of(word).size() == 1 && options.singleton_tags > 0) move.move_singleton(word);
+    move.move_unused_tags(word);
+    if (state.heads()) move.move_head(word);
+  }
+  state.transitions.set_mirrored(true);
+}
+
+}  // namespace hiddenite::induce

@@ -1,0 +1,51 @@
+#include <algorithm>
+
+#include "hiddenite/induce/particles.hpp"
+
+namespace hiddenite::induce {
+
+void move_tokens(BlockParticles& particles, TaggingState& state, const MoveOptions& options, Random& random,
+                 std::uint32_t word, std::span<const Tag> tags) {
+  WordBase base;
+  const auto tokens = state.tokens_of(word);
+  const bool whole = options.chunk == 0 || tokens.size() <= options.chunk;
+  std::size_t begin = 0, end = whole ? tokens.size() : 1 + random.below(options.chunk);
+  while (begin < tokens.size()) {
+    particles.leave(tokens.subspan(begin, end - begin));
+    state.fill_base(word, false, base);
+    particles.begin(std::max(2u, options.particles));
+    for (std::size_t p = 0; p < particles.size(); ++p) particles.run(particles[p], tags, p == 0, base);
+    particles.settle(particles[particles.draw(word)], base);
+    begin = end;
+    end = std::min<std::size_t>(tokens.size(), end + options.chunk);
+  }
+}
+
+void sweep_types(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics) {
+  BlockParticles particles(state, options, random, statistics);
+  std::vector<Tag> tags;  // of the word's class; empty: all
+  for (std::uint32_t word = 0; word < state.num_types(); ++word) {
+    tags.clear();
+    if (state.lexicon) state.lexicon->of(word).for_each([&](Tag t) { tags.push_back(t); });
+    move_tokens(particles, state, options, random, word, tags);
+  }
+}
+
+void sweep_one_tag(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics) {
+  BlockParticles particles(state, options, random, statistics);
+  WordBase base;
+  state.transitions.set_mirrored(false);
+  for (std::uint32_t word = 0; word < state.num_types(); ++word) {
+    const Tag present = state.tag(state.tokens_of(word)[0]);
+    particles.leave(state.tokens_of(word));
+    state.fill_base(word, false, base);
+    particles.begin(state.num_tags());
+    for (unsigned t = 0; t < state.num_tags(); ++t) {
+      particles.run_one_tag(particles[t], static_cast<Tag>(t), t == present, base);
+    }
+    particles.settle(particles[particles.draw(word)], base);
+  }
+  state.transitions.set_mirrored(true);
+}
+
+}  // namespace hiddenite::induce

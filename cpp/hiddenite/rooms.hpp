@@ -1,0 +1,32 @@
+// The rooms of the core, each a folder and a namespace, and what each may see: only rooms below it.
+//
+//   base      numbers, text, files, threads
+//   lm        n-gram models: tables, files, estimation, scoring
+//   channel   what an observation leaves open: candidates and where they come from
+//   exact     inference with a proof
+//   align, induce, hmm   one room for each task; they never see each other
+#pragma once
+
+namespace hiddenite {
+
+namespace base {}
+namespace lm {
+using namespace base;
+}
+namespace channel {
+using namespace lm;
+}
+namespace exact {
+using namespace channel;
+}
+namespace align {
+using namespace exact;
+}
+namespace induce {
+using namespace exact;
+}
+namespace hmm {
+using namespace exact;
+}
+
+}  // namespace hiddenite
