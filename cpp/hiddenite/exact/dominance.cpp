@@ -73,7 +73,7 @@ bool WalkDecoder::walk(const Candidates& candidates, bool prune, double margin, 
   last_joint_ = 0;
   bool complete = true;
   for (std::size_t position = 0; position < num_positions; ++position) {
-    if (candidates.is_first_into(position) && deadline.is_over(0, num_states_)) {
+    if (candidates.is_first_into(position) && (num_states_ > deadline.budget().states || deadline.is_over())) {
       complete = false;
       break;
     }
@@ -235,7 +235,7 @@ Decoded WalkDecoder::stopped_early(const Candidates& candidates, bool prune) con
     const double promise = layer[best_of(layer)].value + most_of_slot(slot_at(candidates, i)) + most[span.to];
     if (promise > upper) upper = promise, from = span.from;
   }
-  if (upper == LOG_ZERO) throw_promise_nothing(candidates, most);
+  if (upper == LOG_ZERO) throw_promise_nothing(candidates);
   const std::uint32_t best = best_of(layers_[from]);
   Prefix prefix = backtrack(candidates, from, best);
   complete(candidates, most, from, layers_[from][best].state, prefix);
@@ -248,9 +248,9 @@ Decoded WalkDecoder::stopped_early(const Candidates& candidates, bool prune) con
 }
 
 // No word of some position has a positive probability after any context.
-void WalkDecoder::throw_promise_nothing(const Candidates& candidates, const std::vector<double>& most) const {
-  std::size_t position = candidates.num_positions();
-  while (position > last_joint_ && candidates.is_chain() && most[position - 1] == LOG_ZERO) --position;
+void WalkDecoder::throw_promise_nothing(const Candidates& candidates) const {
+  std::size_t position = last_joint_;
+  while (position < candidates.length() && most_of_slot(candidates.slots[position]) > LOG_ZERO) ++position;
   throw_no_path(candidates, position);
 }
 

@@ -129,7 +129,7 @@ class WalkDecoder {
   KBest paths_above(const Candidates& candidates, std::size_t k, double least, bool prune);
   KBest only_path(const Candidates& candidates, const Decoded& decoded) const;
   Decoded stopped_early(const Candidates& candidates, bool prune) const;
-  [[noreturn]] void throw_promise_nothing(const Candidates& candidates, const std::vector<double>& most) const;
+  [[noreturn]] void throw_promise_nothing(const Candidates& candidates) const;
   static Method method_of(bool prune) { return prune ? Method::DOMINANCE : Method::FULL; }
 
   // What a sum that is compared with `threshold` can have lost, both taken together.
