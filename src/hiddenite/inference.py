@@ -129,7 +129,7 @@ class Query:
     def result(self, answer: Answer) -> Decoded | KBest | Samples | Marginals | Failure:
         """Turn the core's answer into a record."""
         if answer.status != Status.DONE:
-            position = answer.position if answer.status == Status.EMPTY_SUPPORT else None
+            position = answer.position + 1 if answer.status == Status.EMPTY_SUPPORT else None
             return Failure(answer.error, position, _id(answer))
         return _READERS[self.kind](answer)
 

@@ -336,7 +336,7 @@ class Failure:
     """What was wrong with one record of a batch."""
 
     error: str  # one line
-    position: int | None = None  # 0-based, where no candidate has support
+    position: int | None = None  # counted from 1, as in the error; one more than there are stands for </s>
     id: str | int | None = None
 
     def to_dict(self) -> dict[str, Any]:
