@@ -127,5 +127,6 @@ void bind_ngram(nb::module_& m) {
         nb::sig("def open_compiled(file: mmap.mmap, name: str) -> NgramTable"),
         "The table in the bytes of a compiled model, which must not change.");
   m.def("write_compiled", &write_compiled_to, "table"_a, "write"_a, "with_index"_a);
+  m.attr("LEAST_LOG10") = LEAST_LOG10;
   m.attr("COMPILED_MAGIC") = nb::bytes(CONTAINER_MAGIC.data(), CONTAINER_MAGIC.size());
 }

@@ -77,6 +77,8 @@ def open_compiled(file: mmap.mmap, name: str) -> NgramTable:
 
 def write_compiled(table: NgramTable, write: Callable[[bytes], object], with_index: bool) -> None: ...
 
+LEAST_LOG10: float = -1e+38
+
 COMPILED_MAGIC: bytes = ...
 
 class KneserNeyTrainer:

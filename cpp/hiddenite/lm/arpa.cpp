@@ -12,7 +12,8 @@ namespace hiddenite::lm {
 
 namespace {
 
-constexpr double ZERO_LOG10 = -99.0;  // this or less stands for probability zero
+constexpr double ZERO_LOG10 = -99.0;      // this number and -inf stand for zero; any other is meant
+constexpr double MOST_BACKOFF_LOG10 = 99.0;
 constexpr int MAX_ORDER = 64;
 
 // ------------------------------------------------------------------ numbers
@@ -52,7 +53,7 @@ bool parse_number(std::string_view text, double& value) {
 }
 
 float to_natural(double log10_value) {
-  if (log10_value <= ZERO_LOG10) return -INFINITY;
+  if (log10_value == ZERO_LOG10) return -INFINITY;
   return static_cast<float>(log10_value * LN_10);
 }
 
@@ -153,14 +154,14 @@ class ModelReader {
     }
     // Two numbers are the max columns of the highest order, which has no back-off weight.
     if (num_numbers == 2 && n < order()) fail_fields(n);
-    fields.log10_prob = number(prob, "log10 probability");
-    if (fields.log10_prob > 0) {
+    fields.log10_prob = log10_number(prob, "log10 probability");
+    if (fields.log10_prob > 0 && num_numbers < 2) {  // with max columns it may be an inserted n-gram
       fail("found the positive log10 probability " + quoted(prob) + ", expected at most 0");
     }
     if (num_numbers == 1 || num_numbers == 3) {
       fields.has_backoff = true;
-      fields.log10_backoff = number(numbers[0], "log10 back-off weight");
-      if (fields.log10_backoff >= -ZERO_LOG10) {
+      fields.log10_backoff = log10_number(numbers[0], "log10 back-off weight");
+      if (fields.log10_backoff >= MOST_BACKOFF_LOG10) {
         fail("found the log10 back-off weight " + quoted(numbers[0]) + ", expected less than 99");
       }
     }
@@ -177,6 +178,14 @@ class ModelReader {
     double value = 0.0;
     if (!parse_plain_decimal(text, value) && !parse_number(text, value)) {
       fail("found " + quoted(text) + ", expected a number (the " + std::string(what) + ")");
+    }
+    return value;
+  }
+
+  double log10_number(std::string_view text, const char* what) const {
+    const double value = number(text, what);
+    if (value < LEAST_LOG10 && !std::isinf(value) && std::isinf(to_natural(value))) {
+      fail("found the " + std::string(what) + " " + quoted(text) + ", expected at least -1e38, or -inf for zero");
     }
     return value;
   }
@@ -248,8 +257,9 @@ class ModelReader {
         log_prob.push_back(0);
         log_backoff.push_back(0);
       }
-      if (id == SENTENCE_BEGIN) begin_log_prob_ = to_natural(fields.log10_prob);
       log_prob[id] = to_natural(fields.log10_prob);
+      if (id == SENTENCE_BEGIN) begin_log_prob_ = log_prob[id];
+      if (std::isinf(log_prob[id]) && id != SENTENCE_BEGIN && num_zeros_++ == 0) first_zero_ = word;
       log_backoff[id] = backoff(fields, 1);
     });
     check_special_words(log_prob);
@@ -276,6 +286,11 @@ class ModelReader {
     }
     if (!listed_[SENTENCE_BEGIN]) warn("lists no <s>: sentences begin without a context");
     if (!listed_[SENTENCE_END]) warn("lists no </s>: every whole sentence has probability zero");
+    if (num_zeros_ > 0) {
+      warn("gives " + std::to_string(num_zeros_) + (num_zeros_ == 1 ? " word" : " words") +
+           " the probability zero (log10 of -99 or -inf): " + quoted(first_zero_) +
+           (num_zeros_ == 1 ? "" : " and others"));
+    }
   }
 
   void warn(const std::string& message) { result_.warnings.push_back(cursor_.file() + ": " + message); }
@@ -344,6 +359,8 @@ class ModelReader {
     } catch (const DuplicateNgram& duplicate) {
       cursor_.fail_at(line_of(duplicate), "found a " + std::to_string(duplicate.n) +
                                               "-gram a second time, expected each n-gram once");
+    } catch (const ModelError& error) {
+      fail(error.what());
     }
   }
 
@@ -369,7 +386,8 @@ class ModelReader {
   std::vector<std::string> previous_;
   std::vector<WordId> previous_ids_;
   std::array<bool, NUM_SPECIAL_WORDS> listed_{};
-  std::size_t top_backoffs_ = 0;
+  std::size_t top_backoffs_ = 0, num_zeros_ = 0;
+  std::string first_zero_;
 };
 
 // Finds the model in a file. A preamble may show a sample of the format, even
