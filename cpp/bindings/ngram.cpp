@@ -7,6 +7,7 @@
 #include "bindings.hpp"
 #include "hiddenite/lm/arpa.hpp"
 #include "hiddenite/lm/compiled.hpp"
+#include "hiddenite/lm/log10_text.hpp"
 #include "hiddenite/lm/ngram.hpp"
 #include "hiddenite/lm/score.hpp"
 

@@ -20,9 +20,6 @@
 
 namespace hiddenite::lm {
 
-// About the least that a float holds: a log10 below is refused, not taken for zero.
-inline constexpr double LEAST_LOG10 = -1e38;
-
 struct ArpaOptions {
   // log10 p(<unk>) for a file that lists no <unk>; none: probability zero.
   std::optional<double> unknown_log10;
