@@ -976,7 +976,10 @@ def tag_words(engine: Engine, channel: TagChannel, sentences: list[Sequence[str]
     """The best tags of each sentence; `names` has the tag of each symbol."""
 
 class InductionOptions:
-    def __init__(self, tags: int, *, order: int = 3, one_tag: bool = False, lexicon: str = 'none', spelling: str = 'none', sampler: str = 'local', particles: int = 10, chunk: int = 64, singleton_tags: int = 8, local_every: int = 1, sample_hyperparameters: bool = True, geometric: float = 0.9, strength_shape: float = 1.0, strength_scale: float = 10.0, fault: str = 'none') -> None: ...
+    def __init__(self, tags: int, *, order: int = 3, one_tag: bool = False, lexicon: str = 'none', spelling: str = 'none', sampler: str = 'local', particles: int = 10, chunk: int = 64, singleton_tags: int = 8, local_every: int = 1, sample_hyperparameters: bool = True, geometric: float = 0.9, strength_shape: float = 1.0, strength_scale: float = 10.0) -> None: ...
+
+    def plant_fault(self, name: str) -> None:
+        """A deliberate error; only in builds for tests."""
 
     @property
     def tags(self) -> int: ...
