@@ -76,9 +76,7 @@ void bind_induction_options(nb::module_& m) {
            },
            "name"_a, "A deliberate error; only in builds for tests.")
 #endif
-      .def_ro("tags", &InductionOptions::tags)
-      .def_ro("order", &InductionOptions::order)
-      .def_ro("one_tag", &InductionOptions::one_tag);
+      ;
   nb::class_<SweepRecord>(m, "SweepRecord")
       .def_ro("log_joint", &SweepRecord::log_joint)
       .def_ro("moved", &SweepRecord::moved)
@@ -283,7 +281,6 @@ void bind_induction_chain(nb::module_& m) {
            },
            "Mean effective sample size of the particles and number of blocks; entry i: types of 2^(i-1) to 2^i - 1 "
            "tokens.")
-      .def_prop_ro("sweeps", &InductionChain::sweeps)
       .def("state", &state_arrays)
       .def("restore", &restore_arrays, "state"_a)
       .def("check", [](InductionChain& chain) { chain.state().check(); }, "Raises where a count is broken.");

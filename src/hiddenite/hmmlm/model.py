@@ -172,9 +172,9 @@ class HMMLanguageModel:
 
     # -------------------------------------------------------------------- ask
 
-    def _word_ids(self, sentence: Sentence) -> list[int]:
+    def _word_ids(self, sentence: Sentence) -> NDArray[np.uint32]:
         words = tokenize(sentence) if isinstance(sentence, str) else list(sentence)
-        return [self._ids.get(word, 0) for word in words]
+        return np.array([self._ids.get(word, 0) for word in words], dtype=np.uint32)
 
     def filter(self, sentence: Sentence) -> list[StateDistribution]:
         """p(state | words so far) at each word."""
@@ -239,10 +239,10 @@ class HMMLanguageModel:
             seed=seed,
             threads=threads,
         )
-        words = [tuple(self.words[w] for w in walk.words) for _, walk in drawn.walks]
+        words = [tuple(self.words[w] for w in walk.words.tolist()) for _, walk in drawn.walks]
         log_probs = self.score([list(w) for w in words], threads).log_prob.tolist()
         sentences = [
-            GeneratedSentence(sentence, log_prob, m, tuple(walk.states))
+            GeneratedSentence(sentence, log_prob, m, tuple(walk.states.tolist()))
             for sentence, log_prob, (m, walk) in zip(words, log_probs, drawn.walks, strict=True)
         ]
         if method == "rescore":

@@ -29,6 +29,7 @@ from hiddenite.hmmlm.shape import NO_GROUP
 
 Hmms = Sequence[SparseHmm]
 Weights = Sequence[float]
+WordIds = NDArray[np.uint32]
 IMPOSSIBLE = "the sentence has probability zero under the model"
 
 
@@ -41,7 +42,7 @@ def shares(log_probs: Sequence[float], weights: Weights) -> NDArray[np.float64]:
     return np.asarray(np.exp(joint - total))
 
 
-def filtered(chains: Hmms, weights: Weights, ids: list[int]) -> list[StateDistribution]:
+def filtered(chains: Hmms, weights: Weights, ids: WordIds) -> list[StateDistribution]:
     """p(state | words so far) at each word; the members have the shares of the words up to there."""
     answers = [filter_states(chain, ids, False) for chain in chains]
     if len(chains) == 1:
@@ -51,7 +52,7 @@ def filtered(chains: Hmms, weights: Weights, ids: list[int]) -> list[StateDistri
     return [_joined(answers, shares(log_probs, weights), t) for t, log_probs in enumerate(prefixes)]
 
 
-def posterior(chains: Hmms, weights: Weights, ids: list[int]) -> list[StateDistribution]:
+def posterior(chains: Hmms, weights: Weights, ids: WordIds) -> list[StateDistribution]:
     """p(state | whole sentence) at each word and at its end."""
     answers = [posterior_states(chain, ids, True) for chain in chains]
     of_members = shares([answer[3] for answer in answers], weights)
@@ -67,7 +68,7 @@ def _joined(answers: Sequence[Any], of_members: NDArray[np.float64], t: int) -> 
     )
 
 
-def decode(chains: Hmms, weights: Weights, words: tuple[str, ...], ids: list[int]) -> StatePath:
+def decode(chains: Hmms, weights: Weights, words: tuple[str, ...], ids: WordIds) -> StatePath:
     """Return the member and states that are most probable together."""
     paths = []
     for m, (chain, log_weight) in enumerate(zip(chains, log_weights(weights).tolist(), strict=True)):
@@ -79,7 +80,7 @@ def decode(chains: Hmms, weights: Weights, words: tuple[str, ...], ids: list[int
     return best
 
 
-def predicted(chains: Hmms, weights: Weights, ids: list[int]) -> NDArray[np.float64]:
+def predicted(chains: Hmms, weights: Weights, ids: WordIds) -> NDArray[np.float64]:
     """p(next word | words so far), by word id."""
     of_members = shares([filter_states(chain, ids, False)[3] for chain in chains], weights)
     tables = np.stack([next_words(chain, ids) for chain in chains])
