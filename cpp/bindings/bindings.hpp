@@ -30,6 +30,7 @@ void bind_token_text(nb::module_& m);
 void bind_clusters(nb::module_& m);
 void bind_hmm(nb::module_& m);
 void bind_hmm_queries(nb::module_& m);
+void bind_witness(nb::module_& m);
 
 // Chunks from a Python callable that returns bytes, empty at the end. The GIL
 // is taken for each call. ValueError means unusable input and gets file and
