@@ -16,8 +16,8 @@ namespace {
 
 // words, closed, upper
 using StateRow = std::tuple<std::vector<WordId>, bool, double>;
-// states of each position, refinements, states of the automaton
-using WitnessRow = std::tuple<std::vector<std::vector<StateRow>>, std::uint64_t, std::uint64_t>;
+// complete, states of each position, refinements, states of the automaton
+using WitnessRow = std::tuple<bool, std::vector<std::vector<StateRow>>, std::uint64_t, std::uint64_t>;
 
 WitnessRow prove_reading(const NgramTable& table, const Reading& reading, const std::vector<WordId>& path, bool ends,
                          double seconds, std::uint64_t refinements, std::uint64_t states) {
@@ -25,7 +25,7 @@ WitnessRow prove_reading(const NgramTable& table, const Reading& reading, const 
     if (w >= table.vocabulary.size()) throw nb::index_error("word id out of range");
   }
   WitnessRow row;
-  auto& [positions, num_refinements, num_states] = row;
+  auto& [complete, positions, num_refinements, num_states] = row;
   const nb::gil_scoped_release release;
   verify(table);
   const Candidates candidates =
@@ -37,8 +37,9 @@ WitnessRow prove_reading(const NgramTable& table, const Reading& reading, const 
       rows.emplace_back(context_words(table, context.node), context.closed, upper);
     }
   }
+  complete = witness.complete;
   num_refinements = witness.refinements;
-  num_states = witness.states;
+  num_states = witness.num_states;
   return row;
 }
 
@@ -46,7 +47,7 @@ WitnessRow prove_reading(const NgramTable& table, const Reading& reading, const 
 
 void bind_witness(nb::module_& m) {
   m.def("prove", &prove_reading, "table"_a, "reading"_a, "path"_a, "ends"_a, "seconds"_a, "refinements"_a, "states"_a,
-        "States of each position (words, closed, upper weight), refinements, states of the automaton.");
+        "Complete, states of each position (words, closed, upper weight), refinements, states of the automaton.");
   m.def("fingerprint", [](const NgramTable& table) {
     verify(table);
     return hiddenite::lm::fingerprint(table);

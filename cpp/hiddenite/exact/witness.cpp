@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <string>
 
 #include "hiddenite/base/error.hpp"
 #include "hiddenite/exact/best_paths.hpp"
@@ -12,8 +11,29 @@ namespace hiddenite::exact {
 
 namespace {
 
-// What a sum may have lost, relative to the sizes of its terms: some dozens of times what a double rounds.
-constexpr double MARGIN = 0x1p-48;
+// The bound of a word, and the sizes of its terms.
+struct Term {
+  double log_prob = 0.0;
+  double size = 0.0;
+  void add(double term) {
+    log_prob += term;
+    size += std::fabs(term);
+  }
+};
+
+// context_log_prob.
+Term bound_of(const NgramTable& table, Context context, WordId w) {
+  Term result;
+  bool is_open = !context.closed;
+  NodeId s = context.node, arc = table.child(s, w);
+  for (; arc == NO_NODE; arc = table.child(s, w)) {
+    result.add((is_open ? table.log_max_backoff : table.log_backoff)[s]);
+    is_open = false;
+    s = table.suffix[s];
+  }
+  result.add((is_open ? table.log_max_prob : table.log_prob)[arc]);
+  return result;
+}
 
 // Layers whose best weight is zero.
 class RelativeLayers {
@@ -37,10 +57,13 @@ class RelativeLayers {
 class Prover {
  public:
   Prover(const NgramTable& table, const RelativeLayers& layers)
-      : layers_(layers.get()), automaton_(table, layers_), best_paths_(automaton_) {}
+      : layers_(layers.get()),
+        automaton_(table, layers_),
+        best_paths_(automaton_),
+        margin_((2.0 * table.order + 8.0) * std::numeric_limits<double>::epsilon()) {}
 
-  // The best path of the automaton weighs no more than this one.
-  void refine(std::span<const std::uint32_t> path, const Budget& budget) {
+  // Until the best path of the automaton weighs no more than this one; false if the budget ended first.
+  bool refine(std::span<const std::uint32_t> path, const Budget& budget) {
     const auto begin = std::chrono::steady_clock::now();
     const double goal = score(path);
     automaton_.tighten(path, Strategy::FULL_CONTEXT);
@@ -49,17 +72,16 @@ class Prover {
       const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
       if (refinements_ >= budget.refinements || automaton_.num_states() >= budget.states ||
           spent.count() >= budget.seconds) {
-        throw ModelError("no proof within " + std::to_string(refinements_) + " refinements and " +
-                         std::to_string(automaton_.num_states()) + " states; allow more");
+        return false;
       }
       tighten();
     }
+    return true;
   }
 
-  Witness witness() {
-    Witness result;
-    result.refinements = refinements_;
-    result.states = automaton_.num_states();
+  Witness witness(bool complete) {
+    Witness result{complete, {}, refinements_, automaton_.num_states()};
+    if (!complete) return result;
     result.positions.resize(layers_.size());
     find_reached();
     uppers_.assign(automaton_.num_states(), LOG_ZERO);
@@ -76,14 +98,12 @@ class Prover {
   // The weight of a path, moved up by what rounding may have cost.
   double score(std::span<const std::uint32_t> path) const {
     NodeId state = automaton_.table().start();
-    double log_weight = 0.0, magnitude = 1.0;
+    Term total;
     for (std::size_t i = 0; i < layers_.size(); ++i) {
-      const double log_prob = automaton_.table().step(state, layers_[i].word[path[i]]);
-      const double weight = layers_[i].log_weight[path[i]];
-      log_weight += log_prob + weight;
-      magnitude += std::fabs(log_prob) + std::fabs(weight);
+      total.add(automaton_.table().step(state, layers_[i].word[path[i]]));
+      total.add(layers_[i].log_weight[path[i]]);
     }
-    return log_weight + MARGIN * static_cast<double>(layers_.size()) * magnitude;
+    return total.log_prob + 0.5 * margin_ * static_cast<double>(layers_.size()) * (1.0 + total.size);
   }
 
   void tighten() {
@@ -122,13 +142,11 @@ class Prover {
     const bool is_last = i + 1 == layers_.size();
     double result = LOG_ZERO;
     for (std::uint32_t k = 0; k < layers_[i].size(); ++k) {
-      const double log_prob = automaton_.log_prob(id, layers_[i].word[k]);
-      if (log_prob == LOG_ZERO) continue;
-      const double weight = layers_[i].log_weight[k];
-      const double rest = is_last ? 0.0 : uppers_[automaton_.target(id, k)];
-      if (rest == LOG_ZERO) continue;
-      const double sum = log_prob + weight + rest;
-      result = std::max(result, sum + MARGIN * (std::fabs(log_prob) + std::fabs(weight) + std::fabs(rest)));
+      Term sum = bound_of(automaton_.table(), automaton_.state(id).context, layers_[i].word[k]);
+      if (sum.log_prob == LOG_ZERO) continue;
+      sum.add(layers_[i].log_weight[k]);
+      sum.add(is_last ? 0.0 : uppers_[automaton_.target(id, k)]);
+      if (sum.log_prob != LOG_ZERO) result = std::max(result, sum.log_prob + margin_ * sum.size);
     }
     return result;
   }
@@ -136,6 +154,7 @@ class Prover {
   const std::vector<Layer>& layers_;
   ContextAutomaton automaton_;
   BestPaths best_paths_;
+  double margin_;  // what a sum of one step may lose, relative to the sizes of its terms
   std::uint64_t refinements_ = 0;
   std::vector<std::vector<StateId>> reached_;  // [position]
   std::vector<double> uppers_;                 // [state]
@@ -146,7 +165,7 @@ class Prover {
 Witness prove(const NgramTable& table, const Candidates& candidates, std::span<const WordId> path,
               const Budget& budget) {
   if (!candidates.is_chain()) throw ModelError("a proof needs positions in a row, and this is a lattice");
-  if (candidates.num_positions() == 0) return {};
+  if (candidates.num_positions() == 0) return {true, {}, 0, 0};
   if (path.size() != candidates.length()) throw ModelError("the path to be proved does not fit the positions");
   std::vector<std::uint32_t> places;
   for (std::size_t i = 0; i < path.size(); ++i) {
@@ -157,8 +176,7 @@ Witness prove(const NgramTable& table, const Candidates& candidates, std::span<c
   if (candidates.ends) places.push_back(0);
   const RelativeLayers layers(candidates);
   Prover prover(table, layers);
-  prover.refine(places, budget);
-  return prover.witness();
+  return prover.witness(prover.refine(places, budget));
 }
 
 }  // namespace hiddenite::exact

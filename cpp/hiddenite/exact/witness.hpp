@@ -31,13 +31,14 @@ struct Witness {
     Context context;
     double upper;
   };
+  bool complete = false;  // else the budget ended first, and there are no states
   std::vector<std::vector<State>> positions;  // states that some path of positive weight reaches; </s> is one more
   std::uint64_t refinements = 0;
-  std::uint64_t states = 0;  // of the automaton, reached or not
+  std::uint64_t num_states = 0;  // of the automaton, reached or not
 };
 
-// The proof that no path weighs more than `path`, a word of each slot. Throws ModelError if one does, if the
-// candidates are a lattice, or if the budget ends first.
+// The proof that no path weighs more than `path`, a word of each slot. Throws ModelError if one does, or if the
+// candidates are a lattice.
 Witness prove(const NgramTable& table, const Candidates& candidates, std::span<const WordId> path,
               const Budget& budget = {});
 

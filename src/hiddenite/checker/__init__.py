@@ -1,1 +1,1 @@
-"""Checkers of proofs: each reads a proof and the model's own file, and nothing of the engine that made them."""
+"""Checkers of proofs: each knows the model's own file and the proof, and nothing of the engine."""
