@@ -264,11 +264,9 @@ class Record:
             return 0.0
         if closed and (self.model.own(s), True) in self.uppers[i]:
             return self.uppers[i][self.model.own(s), True]
-        while (s, False) not in self.uppers[i]:
-            if not s:
-                raise Refused(f"position {i + 1}: no context holds after some of the words before it")
+        while s and (s, False) not in self.uppers[i]:
             s = suffix(s)
-        return self.uppers[i][s, False]
+        return self.uppers[i].get((s, False), math.inf)  # no context holds: anything may follow
 
 
 def check_lines(model: Model, lines: Iterable[bytes]) -> Iterator[tuple[Any, float, str]]:
