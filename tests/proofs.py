@@ -10,8 +10,9 @@ from typing import Any
 from hiddenite import decode
 from hiddenite.checker import ngram as checker
 from hiddenite.proof import Verdict
+from hiddenite.results import json_number
 from tests.enumeration import Slots, Target, tolerance
-from tests.oracle import ArpaRows, arpa_text
+from tests.oracle import BOS, ArpaRows, arpa_text
 
 ProofRecord = dict[str, Any]
 
@@ -40,19 +41,55 @@ def verdict_of(
         return Verdict(None, False, float("inf"), repr(error))
 
 
-def least_bound(
+def with_least_uppers(
     model: checker.Model, record: ProofRecord, kind: type[checker.Record] = checker.Record
-) -> float:
-    """The lowest upper weight of the start that a checker accepts with the record's contexts.
-
-    Measured, as there, from the best candidate of each position. Raises Refused if the contexts leave a
-    history out.
-    """
+) -> checker.Record:
+    """The record's contexts with the lowest upper weights that a checker accepts."""
     judge = kind(model, record)
     for i in range(len(judge.weights) - 1, -1, -1):
         for known in judge.uppers[i]:
             judge.uppers[i][known] = judge.largest(i, *known)
-    return judge.upper(0, checker.BEGIN, True)
+    return judge
+
+
+def least_bound(
+    model: checker.Model, record: ProofRecord, kind: type[checker.Record] = checker.Record
+) -> float:
+    """The upper weight of the start then, measured, as there, from the best candidate of each position."""
+    return with_least_uppers(model, record, kind).upper(0, checker.BEGIN, True)
+
+
+def relative(target: Target, log_weight: float) -> float:
+    """A weight measured from the best candidate of each position."""
+    return log_weight - sum(max(weight for _, weight in slot) for slot in target.slots)
+
+
+def random_contexts(rng: random.Random, record: ProofRecord, words: list[str]) -> list[list[list[Any]]]:
+    """Contexts of up to two words, open or closed, for each position; all is covered by the empty one."""
+    pairs = [" ".join(f"{a} {b}".split()) for a in ["", BOS, *words] for b in ["", *words]]
+    count = min(12, len(pairs))
+    return [
+        [["", "open", None], *([s, rng.choice(["open", "closed"]), None] for s in rng.sample(pairs, count))]
+        for _ in record["contexts"]
+    ]
+
+
+def forge(
+    model: checker.Model, target: Target, record: ProofRecord, kind: type[checker.Record]
+) -> ProofRecord | None:
+    """A proof of words that are not the best which a checker with a hole accepts, if there is one."""
+    judge = with_least_uppers(model, record, kind)
+    bound = judge.upper(0, checker.BEGIN, True)
+    paths = target.paths(record["end"])
+    covered = [path for path in paths if relative(target, path[0]) >= bound]
+    if not covered or covered[-1][0] >= paths[0][0] - 4 * tolerance(paths[0][0]):
+        return None
+    log_weight, words = covered[-1]
+    contexts = [
+        [[s.decode(), "closed" if closed else "open", json_number(u)] for (s, closed), u in rows.items()]
+        for rows in judge.uppers
+    ]
+    return record | {"words": list(words), "log_weight": log_weight, "contexts": contexts}
 
 
 # ---------------------------------------------------------------------- truth

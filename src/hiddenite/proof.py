@@ -76,25 +76,24 @@ def prove(
 class ProofWriter:
     """Writes the records of a proof file in order, whichever thread has them first."""
 
-    def __init__(self, out: IO[bytes], lm: NgramModel) -> None:
+    def __init__(self, out: IO[bytes]) -> None:
         self._out = out
         self._lock = threading.Lock()
         self._waiting: dict[int, list[bytes]] = {}  # by the number of records before
         self.count = 0
-        self.missing = 0  # records without a proof
+
+    def begin(self, lm: NgramModel) -> None:
+        """Write the header: all records are about this model."""
         header = {"format": checker.FORMAT, "version": checker.VERSION, "model": lm.fingerprint}
         self._out.write(_line(header))
 
-    def add(self, first: int, records: Sequence[Proof | tuple[str | int | None, str]]) -> None:
-        """Take records, of which ``first`` stand before: a proof, or an id and why there is none."""
-        lines = [_line(_record(record)) for record in records]
+    def add(self, first: int, records: Sequence[tuple[str | int | None, Proof | str]]) -> None:
+        """Take records, before which ``first`` stand: the id, and the proof or why there is none."""
+        lines = [_line(_record(name, proof)) for name, proof in records]
         with self._lock:
-            self.missing += sum(not isinstance(record, Proof) for record in records)
-            self._waiting[first] = lines
-            while self.count in self._waiting:
-                ready = self._waiting.pop(self.count)
-                if not ready:
-                    return
+            if lines:
+                self._waiting[first] = lines
+            while ready := self._waiting.pop(self.count, None):
                 self._out.write(b"".join(ready))
                 self.count += len(ready)
 
@@ -103,11 +102,8 @@ class ProofWriter:
         self._out.write(_line({"records": self.count}))
 
 
-def _record(record: Proof | tuple[str | int | None, str]) -> dict[str, Any]:
-    if isinstance(record, Proof):
-        return record.to_dict()
-    name, reason = record
-    return {"id": name, "error": reason}
+def _record(name: str | int | None, proof: Proof | str) -> dict[str, Any]:
+    return {"id": name, "error": proof} if isinstance(proof, str) else proof.to_dict() | {"id": name}
 
 
 def _line(record: dict[str, Any]) -> bytes:
@@ -115,22 +111,23 @@ def _line(record: dict[str, Any]) -> bytes:
 
 
 @contextlib.contextmanager
-def proof_output(path: str | os.PathLike[str], lm: NgramModel) -> Iterator[ProofWriter]:
+def proof_output(path: str | os.PathLike[str]) -> Iterator[ProofWriter]:
     """Open a proof file, written whole or not at all, compressed by its name."""
     with atomic_output(path) as out:
-        writer = ProofWriter(out, lm)
+        writer = ProofWriter(out)
         yield writer
         writer.finish()
 
 
 def write_proofs(path: str | os.PathLike[str], lm: NgramModel, answers: Iterable[Decoded | Proof]) -> None:
     """Write the proofs of answers (``decode(..., proof=True)``) under one model."""
-    with proof_output(path, lm) as writer:
+    with proof_output(path) as writer:
+        writer.begin(lm)
         for answer in answers:
             proof = answer.proof if isinstance(answer, Decoded) else answer
             if proof is None:
                 raise ModelError(f"answer {writer.count + 1} has no proof; decode it with proof=True")
-            writer.add(writer.count, [proof])
+            writer.add(writer.count, [(proof.id, proof)])
 
 
 # ------------------------------------------------------------------- checking

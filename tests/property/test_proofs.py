@@ -25,7 +25,9 @@ from tests.proofs import (
     least_bound,
     mutate,
     prove_target,
+    random_contexts,
     read_model,
+    relative,
     slots_of,
     verdict_of,
 )
@@ -118,11 +120,6 @@ def test_no_contexts_give_a_bound_below_the_optimum(
     assume(paths)
     record = data.draw(any_contexts(target, end))
     assert least_bound(model, record) >= relative(target, paths[0][0]) - 4 * tolerance(paths[0][0])
-
-
-def relative(target: Target, log_weight: float) -> float:
-    """A weight measured from the best candidate of each position."""
-    return log_weight - sum(max(weight for _, weight in slot) for slot in target.slots)
 
 
 @examples(2)
@@ -229,19 +226,13 @@ def loose_targets(rng: random.Random, count: int) -> Iterator[Target]:
         yield Target(oracle, model, slots)
 
 
-def random_contexts(rng: random.Random) -> list[list[object]]:
-    words = ["", "a", "b", "cc", "<unk>"]
-    pairs = [" ".join(f"{a} {b}".split()) for a in [*words, BOS] for b in words]
-    return [["", "open", None], *([s, rng.choice(["open", "closed"]), None] for s in rng.sample(pairs, 12))]
-
-
 def is_found_out(kind: type[checker.Record], rng: random.Random) -> bool:
     """Whether the laws above show that a checker is wrong: a bound too low, or a lie that is accepted."""
     for target in loose_targets(rng, 60):
         record = prove_target(target)
         best = target.paths()[0][0]
         for _ in range(5):
-            contexts = [random_contexts(rng) for _ in record["contexts"]]
+            contexts = random_contexts(rng, record, ["a", "b", "cc", "<unk>"])
             bound = least_bound(LOOSE_MODEL, record | {"contexts": contexts}, kind)
             if bound < relative(target, best) - 4 * tolerance(best):
                 return True

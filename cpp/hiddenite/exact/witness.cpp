@@ -11,8 +11,6 @@ namespace hiddenite::exact {
 
 namespace {
 
-constexpr double TINY = 1e-250;  // sums of zeros have a margin too
-
 // The bound of a word, and the sizes of its terms.
 struct Term {
   double log_prob = 0.0;
@@ -148,7 +146,7 @@ class Prover {
       if (sum.log_prob == LOG_ZERO) continue;
       sum.add(layers_[i].log_weight[k]);
       sum.add(is_last ? 0.0 : uppers_[automaton_.target(id, k)]);
-      if (sum.log_prob != LOG_ZERO) result = std::max(result, sum.log_prob + margin_ * (sum.size + TINY));
+      if (sum.log_prob != LOG_ZERO) result = std::max(result, sum.log_prob + margin_ * (1.0 + sum.size));
     }
     return result;
   }

@@ -40,17 +40,18 @@ from struct import pack
 from typing import Any
 
 FORMAT, VERSION = "hiddenite proof of n-gram decoding", 1
-LN_10, ZERO = 2.302585092994045684, -math.inf
 TOLERANCE = 2.0**-50  # for each position, and for each word of the model's order and eight more
-UNKNOWN, BEGIN, END = b"<unk>", b"<s>", b"</s>"
+UNKNOWN, BEGIN, END, ZERO = b"<unk>", b"<s>", b"</s>", -math.inf
 
 
 class Refused(Exception):
     """What is wrong, in one line."""
 
 
-def up(x: float) -> float:  # a rounded sum, moved to where it is not below the true one
-    return x if x == ZERO else math.nextafter(x, math.inf)
+def add(a: float, b: float) -> float:  # a + b, rounded upwards: what rounding took is known exactly
+    total = a + b
+    part = total - a
+    return math.nextafter(total, math.inf) if (a - (total - part)) + (b - part) > 0 else total
 
 
 def suffix(ngram: bytes) -> bytes:  # without the first word
@@ -71,8 +72,8 @@ def number(value: Any) -> float:  # null is ln 0
     return ZERO if value is None else float(value)
 
 
-def singles(log10_values: list[float]) -> list[float]:
-    return array("f", [ZERO if x == -99 else x * LN_10 + 0.0 for x in log10_values]).tolist()
+def singles(log10_values: list[float]) -> list[float]:  # times ln 10; no negative zero
+    return array("f", [ZERO if x == -99 else x * 2.302585092994045684 + 0.0 for x in log10_values]).tolist()
 
 
 def read_lines(path: str) -> Iterator[bytes]:  # decompressed if the first bytes say so
@@ -87,18 +88,19 @@ class Model:
 
     def __init__(self, lines: Iterable[bytes]) -> None:
         n = self.order = 0
+        self.prob: dict[bytes, float] = {}  # ln p of every n-gram, shorter ones first
+        self.backoff: dict[bytes, float] = {}  # ln b of contexts with successors or a weight
         for is_marker, group in groupby(lines, lambda line: line[:1] == b"\\"):
             if is_marker:
                 markers = [line.strip() for line in group]
                 if b"\\data\\" in markers:  # before it is a preamble, be it a model
-                    self.prob: dict[bytes, float] = {}  # ln p of every n-gram, shorter ones first
-                    self.backoff: dict[bytes, float] = {}  # ln b of contexts with successors or a weight
+                    self.prob, self.backoff = {}, {}
                 n = int(markers[-1][1:-7]) if markers[-1].endswith(b"-grams:") else 0
             elif n:
                 self.add(n, group)
             else:
                 self.order = sum(line.startswith(b"ngram ") for line in group) or self.order
-        if n or length(next(reversed(self.prob))) > self.order:
+        if n or not 0 < length(next(reversed(self.prob), b"")) <= self.order:
             raise Refused("the model is no ARPA file, or its end is missing")
         self.close()
         self.raised: dict[bytes, list[tuple[float, bytes]]] = {}  # [s]: (ln mb(c), c) above 0, largest first
@@ -136,7 +138,7 @@ class Model:
 
     def weight(self, s: bytes, closed: bool = True) -> float:  # ln b(s), or ln mb(s)
         weight = self.backoff.get(s, 0.0)
-        return weight if closed or s not in self.raised else up(weight + self.raised[s][0][0])
+        return weight if closed or s not in self.raised else add(weight, self.raised[s][0][0])
 
     def maximize(self) -> None:
         above = {s for s, weight in self.backoff.items() if weight > 0}
@@ -153,7 +155,7 @@ class Model:
             if self.raised:
                 before, _, word = ngram.rpartition(b" ")
                 gains = [b for b, c in self.raised.get(before, ()) if c + b" " + word not in self.prob]
-                if gains and (raised := up(prob + gains[0])) > value:
+                if gains and (raised := add(prob, gains[0])) > value:
                     best[ngram] = value = raised
             if s and value > self.prob[s] and value > best.get(s, ZERO) and b" <s> " not in ngram + b" ":
                 best[s] = value
@@ -192,7 +194,7 @@ class Record:
             given = {word.encode(): number(weight) for weight, words in slot for word in words}
             best = max(given.values())
             pairs = sorted((weight, self.known(word)) for word, weight in given.items() if weight > ZERO)
-            self.weights.append({word: up(weight - best) for weight, word in pairs})
+            self.weights.append({word: add(weight, -best) for weight, word in pairs})
             self.slots.append(given)
         self.weights += [{END: 0.0}] if record["end"] is True else []
         self.uppers: list[dict[tuple[bytes, bool], float]] = []  # by context, and whether it is closed
@@ -239,11 +241,11 @@ class Record:
         while True:
             for value, word in self.row(i, s, closed):
                 if not longer or longer + b" " + word not in self.model.prob:
-                    largest = max(largest, up(backoff + value))
+                    largest = max(largest, add(backoff, value))
                     break
             if not s:
                 return largest
-            backoff = up(backoff + self.model.weight(s, closed))
+            backoff = add(backoff, self.model.weight(s, closed))
             s, closed, longer = suffix(s), True, s
 
     def row(self, i: int, s: bytes, closed: bool) -> list[tuple[float, bytes]]:  # of words that s lists
@@ -255,7 +257,7 @@ class Record:
                 if ngram in model.prob and (bound := bounds.get(ngram, model.prob[ngram])) > ZERO:
                     after = ngram if n < model.order else suffix(ngram)
                     rest = self.upper(i + 1, after, closed or n >= model.order - 1)
-                    found.append((up(up(bound + weight) + rest), word))
+                    found.append((add(add(bound, weight), rest), word))
             self.rows[i, s, closed] = sorted(found, reverse=True)
         return self.rows[i, s, closed]
 
@@ -273,12 +275,12 @@ def check_lines(model: Model, lines: Iterable[bytes]) -> Iterator[tuple[Any, flo
     """Give each record's id, gap, and what is wrong with it; at last None, 0, what is wrong with the file."""
     read, count, fault = map(json.loads, lines), 0, ""
     try:
-        header = next(read)
+        header: Any = next(read, {})
         if (header["format"], header["version"]) != (FORMAT, VERSION):
             raise Refused(f"expected the format '{FORMAT}', version {VERSION}")
         if header["model"] != model.checksum():
             raise Refused("the proofs are about another model")
-        while "records" not in (record := next(read)):
+        while "records" not in (record := next(read, {"records": "nothing"})):
             count += 1
             try:
                 yield record.get("id"), Record(model, record).check(), ""
@@ -286,7 +288,7 @@ def check_lines(model: Model, lines: Iterable[bytes]) -> Iterator[tuple[Any, flo
                 wrong = str(error) if isinstance(error, Refused) else f"it is damaged: {error!r}"
                 yield record.get("id"), math.inf, wrong
         if record["records"] != count or next(read, None) is not None:
-            raise Refused(f"{count} records stand before the line that ends the file: {record}")
+            raise Refused(f"found {count} records or more, its last line says {record['records']}")
     except Exception as error:
         fault = str(error) if isinstance(error, Refused) else f"it is damaged: {error!r}"
     yield None, 0.0, fault
