@@ -26,11 +26,11 @@ WitnessRow prove_reading(const NgramTable& table, const Reading& reading, const 
   }
   WitnessRow row;
   auto& [complete, positions, num_refinements, num_states] = row;
-  const nb::gil_scoped_release release;
+  const WithoutGil released;
   verify(table);
   const Candidates candidates =
       Candidates::from_csr(reading.begin, reading.words, reading.log_weights, ends, reading.spans);
-  const Witness witness = prove(table, candidates, path, {seconds, refinements, states});
+  const Witness witness = prove(table, candidates, path, Deadline(Budget{seconds, refinements, states}));
   for (const auto& listed : witness.positions) {
     auto& rows = positions.emplace_back();
     for (const auto& [context, upper] : listed) {
@@ -51,5 +51,5 @@ void bind_witness(nb::module_& m) {
   m.def("fingerprint", [](const NgramTable& table) {
     verify(table);
     return hiddenite::lm::fingerprint(table);
-  }, "table"_a, nb::call_guard<nb::gil_scoped_release>(), "The name of what the model says.");
+  }, "table"_a, nb::call_guard<WithoutGil>(), "The name of what the model says.");
 }

@@ -1,7 +1,6 @@
 #include "hiddenite/exact/witness.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "hiddenite/base/error.hpp"
@@ -35,45 +34,21 @@ Term bound_of(const NgramTable& table, Context context, WordId w) {
   return result;
 }
 
-// Layers whose best weight is zero.
-class RelativeLayers {
- public:
-  explicit RelativeLayers(const Candidates& candidates) : layers_(make_layers(candidates, Weighting::BEST)) {
-    weights_.reserve(layers_.size());
-    for (Layer& layer : layers_) {
-      const double best = *std::max_element(layer.log_weight.begin(), layer.log_weight.end());
-      std::vector<double>& weights = weights_.emplace_back();
-      for (const double weight : layer.log_weight) weights.push_back(weight - best);
-      layer.log_weight = weights;
-    }
-  }
-  const std::vector<Layer>& get() const { return layers_; }
-
- private:
-  std::vector<Layer> layers_;
-  std::vector<std::vector<double>> weights_;
-};
-
 class Prover {
  public:
-  Prover(const NgramTable& table, const RelativeLayers& layers)
-      : layers_(layers.get()),
+  Prover(const NgramTable& table, const Candidates& candidates)
+      : layers_(make_layers(candidates, Weighting::BEST)),
         automaton_(table, layers_),
         best_paths_(automaton_),
         margin_((2.0 * table.order + 8.0) * std::numeric_limits<double>::epsilon()) {}
 
   // Until the best path of the automaton weighs no more than this one; false if the budget ended first.
-  bool refine(std::span<const std::uint32_t> path, const Budget& budget) {
-    const auto begin = std::chrono::steady_clock::now();
+  bool refine(std::span<const std::uint32_t> path, const Deadline& deadline) {
     const double goal = score(path);
     automaton_.tighten(path, Strategy::FULL_CONTEXT);
     best_paths_.refresh();
     while (best_paths_.value(0) > goal) {
-      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-      if (refinements_ >= budget.refinements || automaton_.num_states() >= budget.states ||
-          spent.count() >= budget.seconds) {
-        return false;
-      }
+      if (deadline.is_over(refinements_, automaton_.num_states())) return false;
       tighten();
     }
     return true;
@@ -151,7 +126,7 @@ class Prover {
     return result;
   }
 
-  const std::vector<Layer>& layers_;
+  const std::vector<Layer> layers_;
   ContextAutomaton automaton_;
   BestPaths best_paths_;
   double margin_;  // what a sum of one step may lose, relative to the sizes of its terms
@@ -163,7 +138,7 @@ class Prover {
 }  // namespace
 
 Witness prove(const NgramTable& table, const Candidates& candidates, std::span<const WordId> path,
-              const Budget& budget) {
+              const Deadline& deadline) {
   if (!candidates.is_chain()) throw ModelError("a proof needs positions in a row, and this is a lattice");
   if (candidates.num_positions() == 0) return {true, {}, 0, 0};
   if (path.size() != candidates.length()) throw ModelError("the path to be proved does not fit the positions");
@@ -174,9 +149,8 @@ Witness prove(const NgramTable& table, const Candidates& candidates, std::span<c
     places.push_back(static_cast<std::uint32_t>(k));
   }
   if (candidates.ends) places.push_back(0);
-  const RelativeLayers layers(candidates);
-  Prover prover(table, layers);
-  return prover.witness(prover.refine(places, budget));
+  Prover prover(table, candidates);
+  return prover.witness(prover.refine(places, deadline));
 }
 
 }  // namespace hiddenite::exact

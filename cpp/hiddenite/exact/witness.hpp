@@ -9,8 +9,7 @@
 // model can check it without trusting how it was found
 // (src/hiddenite/checker/ngram.py does).
 //
-// Weights of the channel are measured from the best of their position, so that
-// their size costs no digits.
+// Weights of the channel are measured from the best of their position (candidates.hpp).
 //
 // An answer may come from any method: here it is the goal. The bound is refined
 // until its best path weighs no more than the answer, beyond rounding.
@@ -21,8 +20,8 @@
 #include <vector>
 
 #include "hiddenite/channel/candidates.hpp"
-#include "hiddenite/exact/inference.hpp"
 #include "hiddenite/exact/max_backoff.hpp"
+#include "hiddenite/exact/proof.hpp"
 
 namespace hiddenite::exact {
 
@@ -31,7 +30,7 @@ struct Witness {
     Context context;
     double upper;
   };
-  bool complete = false;  // else the budget ended first, and there are no states
+  bool complete = false;  // else the time ended first, and there are no states
   std::vector<std::vector<State>> positions;  // states that some path of positive weight reaches; </s> is one more
   std::uint64_t refinements = 0;
   std::uint64_t num_states = 0;  // of the automaton, reached or not
@@ -40,6 +39,6 @@ struct Witness {
 // The proof that no path weighs more than `path`, a word of each slot. Throws ModelError if one does, or if the
 // candidates are a lattice.
 Witness prove(const NgramTable& table, const Candidates& candidates, std::span<const WordId> path,
-              const Budget& budget = {});
+              const Deadline& deadline);
 
 }  // namespace hiddenite::exact
