@@ -63,4 +63,5 @@ NB_MODULE(_core, m) {
   bind_clusters(m);
   bind_hmm(m);
   bind_hmm_queries(m);
+  bind_witness(m);
 }

@@ -1309,3 +1309,11 @@ class HmmProduct:
 
     def word_probabilities(self, positions: Sequence[int]) -> list[Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """p(word at a position | constraint), for each position."""
+
+def prove(table: NgramTable, reading: Reading, path: Sequence[int], ends: bool, seconds: float, refinements: int, states: int) -> tuple[bool, list[list[tuple[list[int], bool, float]]], int, int]:
+    """
+    Complete, states of each position (words, closed, upper weight), refinements, states of the automaton.
+    """
+
+def fingerprint(table: NgramTable) -> str:
+    """The name of what the model says."""

@@ -26,6 +26,7 @@ from hiddenite._core import (
     write_arpa,
     write_compiled,
 )
+from hiddenite._core import fingerprint as core_fingerprint
 from hiddenite.corpus import (
     ChunkReader,
     Sentence,
@@ -229,6 +230,11 @@ class NgramModel:
     def verify(self) -> None:
         """Read all of a compiled model and compare its checksums; FormatError if one differs."""
         self._table.verify()
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """The name of what the model says, the same for all files of it; computed when it is first asked."""
+        return core_fingerprint(self._table)
 
     @functools.cached_property
     def engine(self) -> Engine:
