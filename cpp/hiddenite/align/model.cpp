@@ -154,7 +154,8 @@ void AlignmentModel::fill_fertilities(int d, const std::vector<Word>& from, Fert
   }
 }
 
-FertilityHmm AlignmentModel::hmm(std::size_t direction, const std::array<std::vector<std::string_view>, 2>& words) const {
+FertilityHmm AlignmentModel::hmm(std::size_t direction,
+                                 const std::array<std::vector<std::string_view>, 2>& words) const {
   if (direction > 1) throw std::out_of_range("the direction is 0 or 1");
   const auto d = static_cast<int>(direction);
   std::array<std::vector<Word>, 2> looked_up;
