@@ -80,6 +80,8 @@ def open_compiled(file: mmap.mmap, name: str) -> NgramTable:
 
 def write_compiled(table: NgramTable, write: Callable[[bytes], object], with_index: bool) -> None: ...
 
+LEAST_LOG10: float = -1e+38
+
 COMPILED_MAGIC: bytes = ...
 
 class KneserNeyTrainer:
@@ -1053,16 +1055,10 @@ def tag_words(engine: Engine, channel: TagChannel, sentences: list[Sequence[str]
     """The best tags of each sentence; `names` has the tag of each symbol."""
 
 class InductionOptions:
-    def __init__(self, tags: int, *, order: int = 3, one_tag: bool = False, lexicon: str = 'none', spelling: str = 'none', sampler: str = 'local', particles: int = 10, chunk: int = 64, singleton_tags: int = 8, local_every: int = 1, sample_hyperparameters: bool = True, geometric: float = 0.9, strength_shape: float = 1.0, strength_scale: float = 10.0, fault: str = 'none') -> None: ...
+    def __init__(self, tags: int, *, order: int = 3, one_tag: bool = False, lexicon: str = 'none', spelling: str = 'none', sampler: str = 'local', particles: int = 10, chunk: int = 64, singleton_tags: int = 8, local_every: int = 1, sample_hyperparameters: bool = True, geometric: float = 0.9, strength_shape: float = 1.0, strength_scale: float = 10.0) -> None: ...
 
-    @property
-    def tags(self) -> int: ...
-
-    @property
-    def order(self) -> int: ...
-
-    @property
-    def one_tag(self) -> bool: ...
+    def plant_fault(self, name: str) -> None:
+        """A deliberate error; only in builds for tests."""
 
 class SweepRecord:
     @property
@@ -1118,9 +1114,6 @@ class InductionChain:
         Mean effective sample size of the particles and number of blocks; entry i: types of 2^(i-1) to 2^i - 1 tokens.
         """
 
-    @property
-    def sweeps(self) -> int: ...
-
     def state(self) -> dict[str, object]: ...
 
     def restore(self, state: dict[str, object]) -> None: ...
@@ -1135,8 +1128,6 @@ class WordTable:
 
     def add(self, word: str) -> int:
         """The id of the word, which is added if it is new."""
-
-    def find(self, word: str) -> int | None: ...
 
     def words(self) -> list[str]: ...
 
@@ -1168,7 +1159,7 @@ def read_tokens(text: bytes, name: str, first_line: int, words: WordTable, grow:
 class ExchangeClustering:
     """Word classes by exchange."""
 
-    def __init__(self, text: TokenText, num_words: int, num_classes: int, start: Sequence[int]) -> None: ...
+    def __init__(self, text: TokenText, num_words: int, num_classes: int, start: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     def exchange(self, threads: int) -> int:
         """One pass over the words; how many changed their class."""
@@ -1195,9 +1186,6 @@ class HmmShape:
 
     @property
     def num_states(self) -> int: ...
-
-    @property
-    def num_groups(self) -> int: ...
 
     @property
     def num_words(self) -> int: ...
@@ -1319,12 +1307,6 @@ class BilinearOptions:
     def __init__(self) -> None: ...
 
     @property
-    def dimensions(self) -> int: ...
-
-    @dimensions.setter
-    def dimensions(self, arg: int, /) -> None: ...
-
-    @property
     def rate(self) -> float: ...
 
     @rate.setter
@@ -1336,12 +1318,6 @@ class BilinearOptions:
     @dropout.setter
     def dropout(self, arg: float, /) -> None: ...
 
-    @property
-    def decay(self) -> float: ...
-
-    @decay.setter
-    def decay(self, arg: float, /) -> None: ...
-
 class LogBilinear:
     """Log-bilinear transitions fitted to a training's counts."""
 
@@ -1351,15 +1327,15 @@ class LogBilinear:
 
     def chain(self, em: HmmEm, smoothing: Smoothing, weight: float, threads: int) -> SparseHmm: ...
 
-def filter_states(chain: SparseHmm, words: Sequence[int], complete: bool) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
+def filter_states(chain: SparseHmm, words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], complete: bool) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
     """Begin of each position, states, p(state | words so far), ln p."""
 
-def posterior_states(chain: SparseHmm, words: Sequence[int], complete: bool) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
+def posterior_states(chain: SparseHmm, words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], complete: bool) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
     """Begin of each position, states, p(state | all words), ln p."""
 
-def best_states(chain: SparseHmm, words: Sequence[int], complete: bool) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], float]: ...
+def best_states(chain: SparseHmm, words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], complete: bool) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], float]: ...
 
-def next_words(chain: SparseHmm, words: Sequence[int]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+def next_words(chain: SparseHmm, words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """p(word | words) of each word."""
 
 def state_visits(chain: SparseHmm, text: TokenText, threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
@@ -1367,22 +1343,16 @@ def state_visits(chain: SparseHmm, text: TokenText, threads: int) -> Annotated[N
 class Automaton:
     """A deterministic finite automaton over word ids."""
 
-    def __init__(self, start: int, accepts: Sequence[bool], target: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-    @property
-    def num_states(self) -> int: ...
+    def __init__(self, start: int, accepts: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
 class Walk:
     """Words and the states behind them."""
 
     @property
-    def words(self) -> list[int]: ...
+    def words(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
 
     @property
-    def states(self) -> list[int]: ...
-
-    @property
-    def log_prob(self) -> float: ...
+    def states(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
 
 class HmmProduct:
     """Sentences of a chain that an automaton accepts."""
@@ -1398,3 +1368,11 @@ class HmmProduct:
 
     def word_probabilities(self, positions: Sequence[int]) -> list[Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """p(word at a position | constraint), for each position."""
+
+def prove(table: NgramTable, reading: Reading, path: Sequence[int], ends: bool, seconds: float, refinements: int, states: int) -> tuple[bool, list[list[tuple[list[int], bool, float]]], int, int]:
+    """
+    Complete, states of each position (words, closed, upper weight), refinements, states of the automaton.
+    """
+
+def fingerprint(table: NgramTable) -> str:
+    """The name of what the model says."""
