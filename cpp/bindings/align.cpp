@@ -9,7 +9,6 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "hiddenite/align/branching.hpp"
 #include "hiddenite/align/sampler.hpp"
 #include "hiddenite/align/symmetrize.hpp"
 #include "hiddenite/base/error.hpp"
@@ -30,12 +29,31 @@ std::vector<T> to_vector(const Values<T>& values) {
   return {values.data(), values.data() + values.size()};
 }
 
-// Alignments as rows.
-Table<std::uint32_t> to_table(const std::vector<Links>& rows, std::size_t num_columns) {
-  auto* owned = new std::vector<std::uint32_t>();
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<std::uint32_t>*>(p); });
-  for (const Links& row : rows) owned->insert(owned->end(), row.begin(), row.end());
-  return Table<std::uint32_t>(owned->data(), {rows.size(), num_columns}, owner);
+template <class T>
+Table<T> to_table(std::vector<T> values, std::size_t num_rows) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return Table<T>(owned->data(), {num_rows, num_rows == 0 ? 0 : owned->size() / num_rows}, owner);
+}
+
+Table<std::uint32_t> to_rows(const std::vector<Links>& alignments) {
+  std::vector<std::uint32_t> values;
+  for (const Links& links : alignments) values.insert(values.end(), links.begin(), links.end());
+  return to_table(std::move(values), alignments.size());
+}
+
+Table<std::uint32_t> nodes_of(const ProofTree& tree) {
+  std::vector<std::uint32_t> values;
+  for (const ProofTree::Node& node : tree.nodes) {
+    values.insert(values.end(), {static_cast<std::uint32_t>(node.kind), node.word, node.value});
+  }
+  return to_table(std::move(values), tree.nodes.size());
+}
+
+Table<double> multipliers_of(const ProofTree& tree) {
+  std::vector<double> values;
+  for (const CellMatrix& leaf : tree.multipliers) values.insert(values.end(), leaf.values.begin(), leaf.values.end());
+  return to_table(std::move(values), tree.multipliers.size());
 }
 
 FertilityHmm make_hmm(const Matrix& emission, const Matrix& jump, const Values<double>& end, const Matrix& fertility) {
@@ -78,20 +96,7 @@ void bind_fertility_hmm(nb::module_& m) {
              const WithoutGil release;
              return align_hmm(hmm, task, Deadline(task.budget), Random(task.seed, stream));
            },
-           "task"_a, "stream"_a = 0)
-      .def("prove",
-           [](const FertilityHmm& hmm, const Values<std::uint32_t>& links, double slack, double seconds,
-              std::uint64_t max_nodes) {
-             const Links answer = to_vector(links);
-             const WithoutGil release;
-             return prove_optimal(hmm, answer, slack, Deadline({.seconds = seconds, .states = max_nodes}));
-           },
-           "links"_a, "slack"_a, "seconds"_a, "max_nodes"_a);
-  nb::class_<ProofTree>(m, "ProofTree")
-      .def_prop_ro("num_nodes", [](const ProofTree& t) { return t.nodes.size(); })
-      .def_prop_ro("num_leaves", [](const ProofTree& t) { return t.multipliers.size(); })
-      .def_ro("iterations", &ProofTree::iterations)
-      .def_ro("is_complete", &ProofTree::is_complete);
+           "task"_a, "stream"_a = 0);
 }
 
 void bind_task(nb::module_& m) {
@@ -115,6 +120,7 @@ void bind_task(nb::module_& m) {
       .def_rw("directions", &AlignTask::directions)
       .def_rw("paper", &AlignTask::paper)
       .def_rw("num_best", &AlignTask::num_best)
+      .def_rw("proves", &AlignTask::proves)
       .def_rw("num_samples", &AlignTask::num_samples)
       .def_rw("chain_probabilities", &AlignTask::chain_probabilities)
       .def_rw("seed", &AlignTask::seed)
@@ -127,8 +133,8 @@ void bind_task(nb::module_& m) {
 void bind_answers(nb::module_& m) {
   nb::class_<Aligned>(m, "CoreAligned", "Best alignments of one direction, and what is proved of the first.")
       .def_prop_ro("links",
-                   [](const Aligned& a) { return to_table(a.links, a.links.empty() ? 0 : a.links[0].size()); },
-                   nb::rv_policy::move, "[k, generated word]: 0 is NULL.")
+                   [](const Aligned& a) { return to_rows(a.links); }, nb::rv_policy::move,
+                   "[k, generated word]: 0 is NULL.")
       .def_prop_ro("log_weights", [](const Aligned& a) { return to_array(a.log_weights); }, nb::rv_policy::move)
       .def_prop_ro("exact", [](const Aligned& a) { return a.certificate.exact(); })
       .def_prop_ro("lower", [](const Aligned& a) { return a.certificate.lower(); })
@@ -137,17 +143,22 @@ void bind_answers(nb::module_& m) {
       .def_prop_ro("labels", [](const Aligned& a) { return a.certificate.states(); });
   nb::class_<LinkDraws>(m, "LinkDraws", "Independent draws of alignments.")
       .def_prop_ro("links",
-                   [](const LinkDraws& d) { return to_table(d.draws, d.draws.empty() ? 0 : d.draws[0].size()); },
-                   nb::rv_policy::move, "[draw, generated word]: 0 is NULL.")
+                   [](const LinkDraws& d) { return to_rows(d.draws); }, nb::rv_policy::move,
+                   "[draw, generated word]: 0 is NULL.")
       .def("__len__", [](const LinkDraws& d) { return d.draws.size(); })
       .def_ro("is_complete", &LinkDraws::is_complete)
       .def_ro("trials", &LinkDraws::trials)
       .def_prop_ro("log_partition_upper", [](const LinkDraws& d) { return d.log_partition.upper; })
       .def_prop_ro("log_partition", [](const LinkDraws& d) { return d.log_partition.value; })
       .def_prop_ro("log_partition_error", [](const LinkDraws& d) { return d.log_partition.error; });
+  nb::class_<ProofTree>(m, "ProofTree", "Why no alignment weighs more: cases, and multipliers for each.")
+      .def_prop_ro("nodes", &nodes_of, nb::rv_policy::move,
+                   "[node, 3]: kind (0 leaf, 1 count, 2 link), word and value, each before its two cases.")
+      .def_prop_ro("multipliers", &multipliers_of, nb::rv_policy::move, "[leaf, generated word * (generating words + 1) + generating word]: column 0 is NULL's, all 0.");
   nb::class_<DirectionAnswer>(m, "DirectionAnswer", "What became of one direction of a sentence pair.")
       .def_ro("best", &DirectionAnswer::best)
       .def_ro("sampled", &DirectionAnswer::sampled)
+      .def_ro("proof", &DirectionAnswer::proof)
       .def_prop_ro("probabilities", [](const DirectionAnswer& a) { return to_array(a.probabilities); },
                    nb::rv_policy::move, "[target * source], empty if they are not known.");
   nb::class_<AlignAnswer>(m, "AlignAnswer", "What became of one sentence pair.")

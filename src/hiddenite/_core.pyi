@@ -537,21 +537,6 @@ class FertilityHmm:
 
     def align(self, task: AlignTask, stream: int = 0) -> DirectionAnswer: ...
 
-    def prove(self, links: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], slack: float, seconds: float, max_nodes: int) -> ProofTree: ...
-
-class ProofTree:
-    @property
-    def num_nodes(self) -> int: ...
-
-    @property
-    def num_leaves(self) -> int: ...
-
-    @property
-    def iterations(self) -> int: ...
-
-    @property
-    def is_complete(self) -> bool: ...
-
 class AlignMethod(enum.Enum):
     EXACT = 0
 
@@ -621,6 +606,12 @@ class AlignTask:
 
     @num_best.setter
     def num_best(self, arg: int, /) -> None: ...
+
+    @property
+    def proves(self) -> bool: ...
+
+    @proves.setter
+    def proves(self, arg: bool, /) -> None: ...
 
     @property
     def num_samples(self) -> int: ...
@@ -701,6 +692,21 @@ class LinkDraws:
     @property
     def log_partition_error(self) -> float: ...
 
+class ProofTree:
+    """Why no alignment weighs more: cases, and multipliers for each."""
+
+    @property
+    def nodes(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
+        """
+        [node, 3]: kind (0 leaf, 1 count, 2 link), word and value, each before its two cases.
+        """
+
+    @property
+    def multipliers(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """
+        [leaf, generated word * (generating words + 1) + generating word]: column 0 is NULL's, all 0.
+        """
+
 class DirectionAnswer:
     """What became of one direction of a sentence pair."""
 
@@ -709,6 +715,9 @@ class DirectionAnswer:
 
     @property
     def sampled(self) -> LinkDraws | None: ...
+
+    @property
+    def proof(self) -> ProofTree | None: ...
 
     @property
     def probabilities(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:

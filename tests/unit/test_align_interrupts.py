@@ -1,7 +1,6 @@
 """Ctrl-C ends the work of the aligner at once, wherever it is: a signal arrives while the core works."""
 
 import contextlib
-import math
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -73,12 +72,6 @@ def without_limit(task: AlignTask) -> AlignTask:
 )
 def test_searches_stop(hard: FertilityHmm, task: AlignTask) -> None:
     assert_stops(lambda: hard.align(without_limit(task)))
-
-
-def test_proofs_stop(hard: FertilityHmm) -> None:
-    links = hard.align(make_task(seconds=0.1)).best
-    assert links is not None
-    assert_stops(lambda: hard.prove(links.links[0], 0.0, math.inf, 2**40))
 
 
 def bitext() -> Bitext:

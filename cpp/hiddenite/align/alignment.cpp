@@ -1,5 +1,6 @@
 #include "hiddenite/align/alignment.hpp"
 
+#include <cmath>
 #include <stdexcept>
 
 #include "hiddenite/align/sampler.hpp"
@@ -59,6 +60,9 @@ namespace {
 
 // Where so many trials do not give the draws that were asked for, more would not either: the bound is loose.
 constexpr std::uint64_t TRIALS_PER_SAMPLE = 100, LEAST_TRIALS = 20'000;
+
+// Of the answer's weight: what a proof may leave open. Those who check it sum up in another order.
+constexpr double PROOF_SLACK = 1e-11;
 
 LinkDraws draw_links(const FertilityHmm& hmm, const AlignTask& task, const Deadline& deadline, Random random) {
   LinkDraws result;
@@ -137,8 +141,13 @@ void transpose(std::size_t sources, std::size_t targets, std::vector<float>& pro
 
 DirectionAnswer align_hmm(const FertilityHmm& hmm, const AlignTask& task, const Deadline& deadline, Random random) {
   DirectionAnswer answer;
-  const bool has_more = task.num_samples > 0 || task.chain_probabilities;
+  const bool has_more = task.num_samples > 0 || task.chain_probabilities || task.proves;
   if (task.num_best > 0) answer.best = align_best(hmm, task, has_more ? deadline.within(0.5) : deadline);
+  if (task.proves && answer.best && answer.best->certificate.exact()) {
+    const double slack = PROOF_SLACK * std::max(1.0, std::fabs(answer.best->log_weights[0]));
+    ProofTree tree = prove_optimal(hmm, answer.best->links[0], slack, deadline);
+    if (!tree.nodes.empty()) answer.proof = std::move(tree);
+  }
   if (task.num_samples > 0) {
     answer.sampled = draw_links(hmm, task, deadline, random);
     answer.probabilities = shares(hmm, answer.sampled->draws);

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "hiddenite/align/branching.hpp"
 #include "hiddenite/align/model.hpp"
 #include "hiddenite/align/search.hpp"
 #include "hiddenite/exact/rejection.hpp"
@@ -68,6 +69,7 @@ struct AlignTask {
   Budget budget{.states = DEFAULT_LABELS};  // of a sentence pair, all directions and stages together
   PaperOptions paper;
   std::uint32_t num_best = 1;        // EXACT: the k best; 0: none is asked for
+  bool proves = false;               // the best alignment, for others to check
   std::uint32_t num_samples = 0;     // link probabilities from so many exact draws
   bool chain_probabilities = false;  // or from the chain alone, without fertilities
   std::uint64_t seed = 0;
@@ -85,6 +87,7 @@ struct LinkDraws {
 struct DirectionAnswer {
   std::optional<Aligned> best;       // if it was asked for
   std::optional<LinkDraws> sampled;  // likewise
+  std::optional<ProofTree> proof;    // of the best, if it was asked for, is certified, and there was time
   // [target position * source length + source position]; empty if they were not asked for or cannot be known.
   std::vector<float> probabilities;
 };

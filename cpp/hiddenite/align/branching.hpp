@@ -8,6 +8,8 @@
 // its leaves are multipliers under which no alignment that fits all cases on the
 // way weighs more. The answer is known beforehand, by whatever method: the tree
 // only has to show that it is an optimum, and Polyak's steps know where to go.
+//
+// Multipliers are rounded to a few digits where that leaves them good enough.
 #pragma once
 
 #include "hiddenite/align/bound.hpp"
@@ -16,20 +18,20 @@ namespace hiddenite::align {
 
 struct ProofTree {
   enum class Kind : std::uint8_t { LEAF, COUNT, LINK };
-  // Before its two children, the case that holds first.
+  // Stands before its two children, the case that it names first.
   struct Node {
-    Kind kind;
-    std::uint32_t word = 0;   // COUNT: a source word, 1 .. I. LINK: a target word, 0 .. J - 1
+    Kind kind = Kind::LEAF;
+    std::uint32_t word = 0;   // COUNT: a source word, 1 .. I. LINK: a target word, 1 .. J
     std::uint32_t value = 0;  // COUNT: linked at most so often. LINK: linked to this, 0 .. I
-    std::uint32_t leaf = 0;   // LEAF: whose multipliers
   };
   std::vector<Node> nodes;
-  std::vector<CellMatrix> multipliers;  // of each leaf: [j][i], NULL's are 0
-  std::uint64_t iterations = 0;
-  bool is_complete = false;             // else time or room ended
+  std::vector<CellMatrix> multipliers;  // of each leaf, in the order of the nodes: [j][i], NULL's are 0
 };
 
-// `slack` is what the bounds may be above the weight of the links. The deadline's states are nodes of the tree.
+inline constexpr std::uint64_t MAX_PROOF_NODES = 10'000;
+
+// A tree whose bounds are at most `slack` above the weight of the links. It has no nodes if there was no time for it,
+// or it would have more than MAX_PROOF_NODES.
 ProofTree prove_optimal(const FertilityHmm& hmm, const Links& links, double slack, const Deadline& deadline);
 
 }  // namespace hiddenite::align

@@ -157,13 +157,15 @@ class Aligner:
         budget: float | None = None,
         seed: int = 0,
         require_exact: bool = False,
+        proof: bool = False,
     ) -> Alignment:
         """Align one sentence pair.
 
         ``samples=n`` adds link probabilities from n exact draws, ``marginals="hmm"`` those of the chain
         without fertilities; ``threshold`` takes links by probability. A ``budget`` in seconds that ends first
         returns the best so far and how far off it can be; with ``require_exact`` whatever is not proved
-        raises :class:`BudgetExceeded`.
+        raises :class:`BudgetExceeded`. ``proof`` adds proofs of the best alignments that others can check:
+        :mod:`hiddenite.align.proofs`.
         """
         question = Question(
             method,
@@ -175,6 +177,7 @@ class Aligner:
             threshold,
             budget,
             seed,
+            proof=proof,
         )
         result = next(self.ask([(source, target)], question, threads=1))
         if isinstance(result, Failure):
@@ -209,9 +212,11 @@ class Aligner:
         answers = self._model.align_lines(
             block.source, block.target, question.task(), block.first_line - 1, threads
         )
-        for n, one in enumerate(answers, block.first_line):
+        texts = zip(block.source.split(b"\n"), block.target.split(b"\n"), strict=True)
+        for n, (one, sides) in enumerate(zip(answers, texts, strict=False), block.first_line):
             fault = block.faults.get(n)
-            yield read_answer(one, question, n) if fault is None else Failure(fault, id=n)
+            words = [tokenize(side.decode()) for side in sides] if question.proof and not one.error else ()
+            yield read_answer(one, question, n, words) if fault is None else Failure(fault, id=n)
 
     def hmm(self, source: Sentence, target: Sentence, *, reverse: bool = False) -> FertilityHmm:
         """Return the weights of one sentence pair in one direction."""

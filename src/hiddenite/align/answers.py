@@ -29,6 +29,7 @@ from hiddenite.align.decisions import (
     read_sampling,
 )
 from hiddenite.align.links import Link
+from hiddenite.align.proofs import AlignmentProof, read_proof
 from hiddenite.errors import ModelError, UnknownSymbolError, near_spellings
 from hiddenite.results import Certificate, Failure, json_number
 
@@ -92,6 +93,7 @@ class Question:
     seed: int = 0  # of the samples
     paper: PaperSteps = PaperSteps()
     max_states: int | None = None  # partial alignments that the exact search may look at
+    proof: bool = False  # of best alignments, for others to check
 
     def __post_init__(self) -> None:
         _look_up("method", self.method, METHODS)
@@ -107,6 +109,8 @@ class Question:
             raise ModelError(
                 "k best alignments are of one direction, by the exact method; choose a direction"
             )
+        if self.proof and (self.k > 1 or self.threshold is not None or self.method == "viterbi"):
+            raise ModelError("a proof is of one best alignment, by another method than viterbi")
         if self.threshold is not None and not 0 <= self.threshold <= 1:
             raise ModelError(f"the threshold is {self.threshold}, expected a number from 0 to 1")
         if self.threshold is not None and (self.k > 1 or self.method in ("paper", "viterbi")):
@@ -125,6 +129,7 @@ class Question:
         task.paper = self.paper.core()
         task.num_best = self.k if self.threshold is None else 0
         marginals = self.marginals or ("samples" if self.threshold is not None else None)
+        task.proves = self.proof
         task.num_samples = self.samples if marginals == "samples" else 0
         task.chain_probabilities = marginals == "hmm"
         task.seed = self.seed & (2**64 - 1)
@@ -159,6 +164,7 @@ class Alignment:
     probabilities: NDArray[np.float32] | None = None  # [target, source], mean of the directions
     kbest: tuple[RankedLinks, ...] = ()
     sampling: Sampling | None = None  # what the probabilities rest on, if they are drawn
+    proofs: tuple[AlignmentProof, ...] = ()  # of each direction, if they were asked for; not part of the JSON
     id: str | int | None = None
 
     @property
@@ -195,8 +201,10 @@ def links_above(probabilities: NDArray[np.float32], threshold: float) -> tuple[L
     return tuple((i, j) for i, j in np.argwhere(threshold <= probabilities.T).tolist())
 
 
-def read_answer(answer: AlignAnswer, question: Question, id: int | None = None) -> Alignment | Failure:
-    """Turn the core's answer into a record."""
+def read_answer(
+    answer: AlignAnswer, question: Question, id: int | None = None, words: Sequence[Sequence[str]] = ()
+) -> Alignment | Failure:
+    """Turn the core's answer into a record; a proof needs the words of both sides."""
     if answer.error:
         return Failure(answer.error, None, id)
     chosen = [d for d in (0, 1) if DIRECTIONS[question.direction][d]]
@@ -211,19 +219,24 @@ def read_answer(answer: AlignAnswer, question: Question, id: int | None = None) 
             proof = certify_computed(question.threshold, known=links is not None)
         else:
             proof = certify_links(question.threshold, shares, sampled, sampling)
-        return Alignment(links, None, proof, probabilities, (), sampling, id)
+        return Alignment(links, None, proof, probabilities, (), sampling, (), id)
     best = [one.best for one in directions if one.best is not None]
-    found = [_links(one.links[0].tolist(), d) for one, d in zip(best, chosen, strict=True)]
-    links = (
-        found[0] if len(found) == 1 else symmetrization.symmetrize(found[0], found[1], question.symmetrize)
+    sides = [_links(one.links[0].tolist(), d) for one, d in zip(best, chosen, strict=True)]
+    if len(sides) == 2:
+        sides = [symmetrization.symmetrize(sides[0], sides[1], question.symmetrize)]
+    proofs = tuple(
+        read_proof(found, one.proof, d, words)
+        for found, one, d in zip(best, directions, chosen, strict=True)
+        if question.proof
     )
     return Alignment(
-        tuple(sorted(links)),
+        tuple(sorted(sides[0])),
         sum(float(one.log_weights[0]) for one in best),
         _certificate(best, question.method),
         probabilities,
         _ranked(best[0], chosen[0]) if question.k > 1 else (),
         sampling,
+        proofs,
         id,
     )
 
