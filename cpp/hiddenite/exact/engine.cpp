@@ -236,17 +236,11 @@ class Solver {
 
   FullPosterior& posterior() {
     FullPosterior& result = workspace_.posterior(task_.ends);
-    result.observe(candidates_, remaining_budget());
+    result.observe(candidates_, deadline_, task_.epsilon);
     const double log_partition = result.log_partition() + candidates_.log_offset;
     answer_.log_partition = {log_partition, log_partition, 0.0};
     add_cost(Method::FULL, 0, result.num_states());
     return result;
-  }
-
-  Budget remaining_budget() const {
-    Budget budget = task_.budget;
-    budget.seconds = std::max(budget.seconds - deadline_.spent(), 0.0);
-    return budget;
   }
 
   void sample() {

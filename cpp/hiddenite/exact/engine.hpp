@@ -31,6 +31,7 @@ struct Task {
   std::uint64_t seed = 0;    // samples of record i use stream i
   Budget budget;
   bool ends = true;          // </s> follows the last word
+  double epsilon = FullPosterior::EPSILON;   // of sums: the share that may be left out
   Strategy strategy = Strategy::ALL_BY_ONE;  // of refine
   SamplerOptions sampler;                    // of refine and paper
 };
