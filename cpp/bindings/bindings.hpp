@@ -31,6 +31,7 @@ void bind_token_text(nb::module_& m);
 void bind_clusters(nb::module_& m);
 void bind_hmm(nb::module_& m);
 void bind_hmm_queries(nb::module_& m);
+void bind_witness(nb::module_& m);
 
 // While this lives the interpreter's lock is free, and Ctrl-C ends the work with KeyboardInterrupt.
 class WithoutGil {

@@ -26,6 +26,7 @@ from hiddenite.errors import (
     near_spellings,
 )
 from hiddenite.ngram import NgramModel
+from hiddenite.proof import prove
 from hiddenite.results import (
     Certificate,
     Decoded,
@@ -129,7 +130,7 @@ class Query:
     def result(self, answer: Answer) -> Decoded | KBest | Samples | Marginals | Failure:
         """Turn the core's answer into a record."""
         if answer.status != Status.DONE:
-            position = answer.position if answer.status == Status.EMPTY_SUPPORT else None
+            position = answer.position + 1 if answer.status == Status.EMPTY_SUPPORT else None
             return Failure(answer.error, position, _id(answer))
         return _READERS[self.kind](answer)
 
@@ -256,6 +257,7 @@ def decode(
     require_exact: bool = False,
     end: bool = True,
     strategy: StrategyName = "all",
+    proof: bool = False,
 ) -> Decoded:
     """Return the best word sequence, with its certificate.
 
@@ -263,15 +265,17 @@ def decode(
     ``budget`` that ends first returns the best so far and how far off it can be; with ``require_exact`` it
     raises :class:`BudgetExceeded`. ``end=False``: the text need not end after the last word. ``strategy`` is
     for ``refine``: which contexts of a rejected path become longer, "all" by one word, all to their "full"
-    length, or the "culprit" alone.
+    length, or the "culprit" alone. ``proof=True`` adds the proof as data, see :func:`hiddenite.write_proofs`.
     """
+    if proof and objective != "map":
+        raise ModelError("a proof is of the objective map; leave out objective or proof")
     kinds = {"map": TaskKind.DECODE, "mbr": TaskKind.MBR}
     if objective not in kinds:
         raise UnknownSymbolError("objective", objective, near_spellings(objective, kinds))
     query = Query(kinds[objective], method, budget=Budget.of(budget), end=end, strategy=strategy)
     result = _ask(lm, candidates, query, Decoded)
     _require(result, require_exact)
-    return result
+    return prove(lm, candidates, result, end=end, seconds=query.budget.seconds) if proof else result
 
 
 def kbest(

@@ -7,6 +7,7 @@ in C++; see ``cpp/hiddenite/ngram.hpp`` for the table and the max-backoff bound.
 from __future__ import annotations
 
 import functools
+import math
 import mmap
 import os
 import warnings
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from hiddenite._core import (
     COMPILED_MAGIC,
+    LEAST_LOG10,
     Engine,
     KneserNeyTrainer,
     NgramTable,
@@ -24,6 +26,7 @@ from hiddenite._core import (
     write_arpa,
     write_compiled,
 )
+from hiddenite._core import fingerprint as core_fingerprint
 from hiddenite.corpus import (
     ChunkReader,
     Sentence,
@@ -164,11 +167,15 @@ class NgramModel:
 
         A compiled model (:meth:`compile`) is told by its first bytes. It is mapped into memory, not read.
 
-        ``unknown_log10`` is log10 p of ``<unk>`` for a file that lists none; without it such a file gives
-        unknown words probability zero, with a warning.
+        ``unknown_log10`` is log10 p of ``<unk>`` for a file that lists none; -99 and -inf stand for zero, as
+        in the file. Without it such a file gives unknown words probability zero, with a warning.
         """
-        if unknown_log10 is not None and not unknown_log10 <= 0:
-            raise ModelError(f"log10 p(<unk>) is {unknown_log10}, expected at most 0")
+        if unknown_log10 is not None and not (
+            LEAST_LOG10 <= unknown_log10 <= 0 or unknown_log10 == -math.inf
+        ):
+            raise ModelError(
+                f"log10 p(<unk>) is {unknown_log10}, expected {LEAST_LOG10} to 0, or -inf for zero"
+            )
         if _is_compiled(path):
             return cls._open(path, unknown_log10)
         with ChunkReader(path) as reader:
@@ -223,6 +230,11 @@ class NgramModel:
     def verify(self) -> None:
         """Read all of a compiled model and compare its checksums; FormatError if one differs."""
         self._table.verify()
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """The name of what the model says, the same for all files of it; computed when it is first asked."""
+        return core_fingerprint(self._table)
 
     @functools.cached_property
     def engine(self) -> Engine:

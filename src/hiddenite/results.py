@@ -215,6 +215,47 @@ class Hypothesis:
 
 
 @dataclass(frozen=True, slots=True)
+class Proof:
+    """Why no other words weigh more, as data that others can check (``hiddenite verify``).
+
+    Each context stands for the histories that end in its words, or, if it is closed, for those after which
+    the model knows nothing else; from there, whatever follows weighs no more than the upper weight. Weights
+    of candidates are measured from the best of their position there.
+    """
+
+    words: tuple[str, ...]
+    log_weight: float
+    end: bool  # </s> follows the last word
+    slots: tuple[tuple[tuple[str, float], ...], ...]  # [position]: candidates and their log weights
+    contexts: tuple[tuple[tuple[str, bool, float], ...], ...]  # [position]: words, closed, upper weight
+    refinements: int  # that the proof took
+    id: str | int | None = None
+    text: tuple[str, ...] = ()  # of a tagger: the words that were tagged
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object of a proof file; candidates of equal weight share it."""
+        slots = []
+        for slot in self.slots:
+            by_weight: dict[float, list[str]] = {}
+            for word, log_weight in slot:
+                by_weight.setdefault(log_weight, []).append(word)
+            slots.append([[json_number(weight), words] for weight, words in by_weight.items()])
+        contexts = [
+            [[words, "closed" if closed else "open", json_number(upper)] for words, closed, upper in rows]
+            for rows in self.contexts
+        ]
+        return {
+            "id": self.id,
+            **({"text": list(self.text)} if self.text else {}),
+            "words": list(self.words),
+            "log_weight": self.log_weight,
+            "end": self.end,
+            "slots": slots,
+            "contexts": contexts,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Decoded:
     """The best word sequence and the proof that it is."""
 
@@ -224,6 +265,7 @@ class Decoded:
     id: str | int | None = None
     nodes: tuple[int, ...] = ()  # of a lattice: those that the path passes
     expected_errors: float | None = None  # under objective="mbr": words wrong on average
+    proof: Proof | None = None  # if it was asked for; not part of the JSON
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object."""
@@ -336,7 +378,7 @@ class Failure:
     """What was wrong with one record of a batch."""
 
     error: str  # one line
-    position: int | None = None  # 0-based, where no candidate has support
+    position: int | None = None  # counted from 1, as in the error; one more than there are stands for </s>
     id: str | int | None = None
 
     def to_dict(self) -> dict[str, Any]:

@@ -34,6 +34,7 @@ class PathLattice {
     for (std::size_t i = candidates.num_positions(); i-- > 0;) {
       // All that leads on from the joint has been seen: it leads further up.
       if (candidates.is_last_into(i)) group_edges(candidates.span(i).to);
+      check_interrupt();
       find_edges(i);
     }
     group_edges(0);
@@ -161,6 +162,7 @@ KBest WalkDecoder::paths_above(const Candidates& candidates, std::size_t k, doub
   PathLattice lattice(*this, candidates, least);
   BestFirst<PathLattice> paths(lattice, {0, 0}, least);
   while (!paths.is_empty() && found.size() < k) {
+    check_interrupt();
     std::vector<std::uint32_t>& path = found.emplace_back();
     Route route;
     for (const PathLattice::Choice& edge : paths.next()) {

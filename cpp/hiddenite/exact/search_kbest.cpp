@@ -112,6 +112,7 @@ class KBestSearch {
     auto graph = q_.ranked_edges();
     BestFirst paths(graph, graph.start());
     while (!paths.is_empty()) {
+      check_interrupt();
       if (pool_.kth() >= paths.next_log_weight()) return true;
       words_.clear();
       for (const auto& choice : paths.next()) words_.push_back(choice.k);

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from hiddenite._core import TaskKind
-from hiddenite.channel import channel_from_name
+from hiddenite.channel import Channel, channel_from_name
 from hiddenite.cli.batch import (
     Block,
     Job,
@@ -24,11 +24,14 @@ from hiddenite.cli.batch import (
     run_batch,
 )
 from hiddenite.cli.common import AsJson, Lm, Output, Quiet, Threads, byte_progress, hush, json_line
+from hiddenite.cli.proofs import ProofOption, check_proof_options, written_proofs
 from hiddenite.copies import here
 from hiddenite.corpus import ChunkReader, file_bytes
+from hiddenite.errors import HiddeniteError
 from hiddenite.inference import BATCH, METHODS, Budget, Query, answer_lines
 from hiddenite.ngram import NgramModel
-from hiddenite.results import Decoded, Failure, KBest, Marginals, Samples
+from hiddenite.proof import ProofWriter, prove
+from hiddenite.results import Decoded, Failure, KBest, Marginals, Proof, Samples
 
 TOP_WORDS = 5  # of each position, in the marginals' text form
 
@@ -99,7 +102,13 @@ class Source:
 
 
 def _run(
-    command: str, source: Source, query: Query, as_text: Callable[[Any], str], exact: bool = False
+    command: str,
+    source: Source,
+    query: Query,
+    as_text: Callable[[Any], str],
+    *,
+    exact: bool = False,
+    proof: str | None = None,
 ) -> None:
     """Answer each line; exit 1 if a record failed, 3 if one is not certified though it must be."""
     hush(source.quiet)
@@ -108,13 +117,14 @@ def _run(
     with (
         byte_progress("working", file_bytes([source.input]), source.quiet) as report,
         ChunkReader(source.input, report) as reader,
+        written_proofs(proof) as proofs,
     ):
-        make = functools.partial(_answerer, source, query, as_text)
+        make = functools.partial(_answerer, source, query, as_text, proofs)
         run_batch(job, reader.name, line_records(reader, BATCH), make)
 
 
 def _answerer(
-    source: Source, query: Query, as_text: Callable[[Any], str]
+    source: Source, query: Query, as_text: Callable[[Any], str], proofs: ProofWriter | None
 ) -> Callable[[Block[bytes]], list[Outcome]]:
     """Load model and channel; return what answers a block of lines."""
     model = NgramModel.load(here(source.lm))
@@ -127,13 +137,40 @@ def _answerer(
         distance=source.distance,
     )
     threads = source.threads if source.ray is None else 1  # a cluster has a process for each processor
+    if proofs is not None:
+        proofs.begin(model)
 
     def answer(block: Block[bytes]) -> list[Outcome]:
         results = answer_lines(model, channel, block.item, query, first_record=block.first, threads=threads)
         lines = enumerate(results, block.first + 1)
-        return [_outcome(result, line, source.as_json, as_text) for line, result in lines]
+        outcomes = [_outcome(result, line, source.as_json, as_text) for line, result in lines]
+        if proofs is None:
+            return outcomes
+        texts = block.item.split(b"\n")[: block.size]
+        found = [_proof(model, channel, query.end, *pair) for pair in zip(texts, results, strict=True)]
+        names = [
+            line if result.id is None else result.id for line, result in enumerate(results, block.first + 1)
+        ]
+        proofs.add(block.first, list(zip(names, found, strict=True)))
+        return [
+            outcome._replace(error=proof) if isinstance(proof, str) else outcome
+            for outcome, proof in zip(outcomes, found, strict=True)
+        ]
 
     return answer
+
+
+def _proof(model: NgramModel, channel: Channel, end: bool, text: bytes, result: Result) -> Proof | str:
+    """Return the answer's proof, or why there is none."""
+    if isinstance(result, Failure):
+        return result.error
+    assert isinstance(result, Decoded)
+    try:
+        proof = prove(model, channel(text.decode()), result, end=end).proof
+    except HiddeniteError as error:
+        return f"no proof: {error}"
+    assert proof is not None
+    return proof
 
 
 def _outcome(result: Result, line: int, as_json: bool, as_text: Callable[[Any], str]) -> Outcome:
@@ -197,6 +234,7 @@ def decode(
     budget: BudgetOption = None,
     max_states: MaxStates = None,
     exact: Annotated[bool, typer.Option("--exact", help="Exit 3 if an answer is not certified.")] = False,
+    proof: ProofOption = None,
     no_end: NoEnd = False,
     keep: Keep = None,
     ambiguity: Ambiguity = None,
@@ -224,7 +262,8 @@ def decode(
     query = Query(kinds[objective], method, budget=_limits(budget, max_states), end=not no_end)
     if k is not None:
         query = dataclasses.replace(query, kind=TaskKind.KBEST, count=k)
-    _run("decode", source, query, _decoded_text if k is None else _kbest_text, exact)
+    check_proof_options(proof, query, resume=resume, ray=ray)
+    _run("decode", source, query, _decoded_text if k is None else _kbest_text, exact=exact, proof=proof)
 
 
 def sample(

@@ -7,7 +7,7 @@ import functools
 import itertools
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -24,11 +24,13 @@ from hiddenite.cli.batch import (
     run_batch,
 )
 from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
+from hiddenite.cli.proofs import ProofOption, check_proof_options, written_proofs
 from hiddenite.copies import here
 from hiddenite.corpus import ChunkReader, atomic_output, file_bytes
-from hiddenite.errors import FormatError, HiddeniteError
-from hiddenite.inference import METHODS, Budget, Query
-from hiddenite.results import Failure
+from hiddenite.errors import BudgetExceeded, FormatError, HiddeniteError
+from hiddenite.inference import METHODS, Budget, MethodName, Query
+from hiddenite.proof import ProofWriter
+from hiddenite.results import Failure, Proof
 from hiddenite.tag.answers import TagAnswer, Tagged, TagKBest, TagMarginals, TagSamples
 from hiddenite.tag.evaluation import plot_reliability, score
 from hiddenite.tag.formats import (
@@ -221,6 +223,7 @@ def run(
     ] = None,
     max_states: Annotated[int | None, typer.Option("--max-states", min=1, help="The same in states.")] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Exit 3 if an answer is not certified.")] = False,
+    proof: ProofOption = None,
     column: Column = "xpos",
     format: Format = "auto",
     to: Annotated[
@@ -256,24 +259,33 @@ def run(
     start = Query(kind_of(_choice(objective, ("map", "mbr"), "--objective")), method, budget=limits)
     query = _query(start, k=k, marginals=marginals, sample=sample, seed=chosen)
     query.task()  # a bad option is told before the model is loaded
+    check_proof_options(proof, query, resume=resume, ray=ray)
     options = {"model": file_state(model), "seed": chosen, "json": json, "query": query}
     formats = {"format": source, "to": target, "column": column}
     cluster = {"ray": ray, "processes": threads, "files": (model,)}
     job = Job("tag run", {**options, **formats}, output, resume, on_error, exact, **cluster)  # type: ignore[arg-type]
     as_text = _json if json else functools.partial(_text, target=target, column=column)
-    make = functools.partial(_answerer, model, query, as_text, threads if ray is None else 1)
     with (
         byte_progress("tagging", file_bytes([text]), quiet) as report,
         ChunkReader(text, report) as reader,
+        written_proofs(proof) as proofs,
     ):
+        make = functools.partial(_answerer, model, query, as_text, threads if ray is None else 1, proofs)
         run_batch(job, reader.name, _blocks(read_records(reader, source, column)), make)
 
 
 def _answerer(
-    model: str, query: Query, as_text: Callable[[Record, TagAnswer | Failure], str], threads: int
+    model: str,
+    query: Query,
+    as_text: Callable[[Record, TagAnswer | Failure], str],
+    threads: int,
+    proofs: ProofWriter | None,
 ) -> Callable[[Block[list[Record]]], list[Outcome]]:
     """Load the tagger; return what answers a block of sentences."""
     tagger = Tagger.load(here(model))
+    if proofs is not None:
+        proofs.begin(tagger.model.transitions)
+        return functools.partial(_prove_block, tagger, query, as_text, proofs)
 
     def answer(block: Block[list[Record]]) -> list[Outcome]:
         answers = tagger.answer_many([record.words for record in block.item], query, threads, block.first)
@@ -281,6 +293,38 @@ def _answerer(
         return [_outcome(record, as_text, _or_fault(record, one)) for record, one in pairs]
 
     return answer
+
+
+def _prove_block(
+    tagger: Tagger,
+    query: Query,
+    as_text: Callable[[Record, TagAnswer | Failure], str],
+    proofs: ProofWriter,
+    block: Block[list[Record]],
+) -> list[Outcome]:
+    """Answer the sentences of a block one by one, each with its proof."""
+    pairs = [_tag_with_proof(tagger, record, query) for record in block.item]
+    proofs.add(
+        block.first, [(record.id, proof) for record, (_, proof) in zip(block.item, pairs, strict=True)]
+    )
+    return [
+        _outcome(record, as_text, answer)._replace(error=proof if isinstance(proof, str) else None)
+        for record, (answer, proof) in zip(block.item, pairs, strict=True)
+    ]
+
+
+def _tag_with_proof(tagger: Tagger, record: Record, query: Query) -> tuple[Tagged | Failure, Proof | str]:
+    """Return the answer and its proof, or why there is none."""
+    if record.fault is not None:
+        return Failure(record.fault), record.fault
+    method = cast(MethodName, query.method)
+    try:
+        answer = tagger.tag(record.words, method=method, budget=query.budget, proof=True)
+    except BudgetExceeded as error:
+        return cast(Tagged, error.partial), f"no proof: {error}"
+    except HiddeniteError as error:
+        return Failure(str(error)), str(error)
+    return answer, cast(Proof, answer.proof)
 
 
 def _or_fault(record: Record, answer: TagAnswer | Failure) -> TagAnswer | Failure:
@@ -345,6 +389,15 @@ def _text(record: Record, answer: TagAnswer | Failure, target: FormatName, colum
             slots = (" ".join(f"{tag}:{prob:.4f}" for tag, prob in s[:TOP_TAGS]) for s in answer.slots)
             return "\t".join(slots) + "\n"
     return "\n"
+
+
+# --------------------------------------------------------------------- export
+
+
+@app.command("export", epilog="Example: hiddenite tag export --model english.tagger --output tags.arpa")
+def export(model: Model, output: Output = "-") -> None:
+    """Write the tagger's model of tag sequences as ARPA text: what `verify --lm` needs for proofs of tags."""
+    Tagger.load(model).model.transitions.save(output)
 
 
 # ---------------------------------------------------------------------- score

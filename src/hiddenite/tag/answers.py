@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hiddenite.results import Certificate, json_number
+from hiddenite.results import Certificate, Proof, json_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,7 @@ class Tagged:
     certificate: Certificate
     expected_errors: float | None = None  # under objective="mbr": tags wrong on average
     id: str | int | None = None
+    proof: Proof | None = None  # if it was asked for; not part of the JSON
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return zip(self.words, self.tags, strict=True)

@@ -32,7 +32,7 @@ from hiddenite.errors import (
     UnknownSymbolError,
     near_spellings,
 )
-from hiddenite.inference import Budget, MethodName, Query, answer_lines
+from hiddenite.inference import Budget, MethodName, Query, answer_lines, decode
 from hiddenite.ngram import NgramModel
 from hiddenite.results import Certificate, Decoded, Failure, KBest, Marginals, Samples
 from hiddenite.tag.answers import (
@@ -259,16 +259,37 @@ class Tagger:
         method: MethodName = "auto",
         budget: Budget | float | None = None,
         require_exact: bool = False,
+        proof: bool = False,
     ) -> Tagged:
-        """Return the best tags: the most probable sequence, or with ``"mbr"`` the fewest expected errors."""
+        """Return the best tags: the most probable sequence, or with ``"mbr"`` the fewest expected errors.
+
+        ``proof=True`` adds the proof as data, about the hidden symbols under the model of transitions.
+        """
         query = Query(kind_of(objective), method, budget=Budget.of(budget))
-        result = self._ask(words, query, Tagged)
+        result = self._proved(words, query) if proof else self._ask(words, query, Tagged)
         if require_exact and not result.certificate.exact:
             gap = result.certificate.gap
             raise BudgetExceeded(
                 f"the budget ended before the proof; the answer may be {gap:.4g} off", result
             )
         return result
+
+    def _proved(self, words: Sentence, query: Query) -> Tagged:
+        if query.kind != TaskKind.DECODE:
+            raise ModelError("a proof is of the objective map; leave out objective or proof")
+        given = _words(words)
+        candidates = self.candidates(given)
+        method = cast(MethodName, query.method)
+        try:
+            decoded = decode(
+                self.model.transitions, candidates, method=method, budget=query.budget, proof=True
+            )
+        except BudgetExceeded as error:
+            raise BudgetExceeded(error.message, self._answer(given, cast(Decoded, error.partial))) from None
+        result = self._answer(given, decoded)
+        assert isinstance(result, Tagged)
+        assert decoded.proof is not None
+        return dataclasses.replace(result, proof=dataclasses.replace(decoded.proof, text=tuple(given)))
 
     def kbest(self, words: Sentence, k: int, *, method: MethodName = "auto") -> TagKBest:
         """Return the k best tag sequences in order, fewer if there are fewer."""
