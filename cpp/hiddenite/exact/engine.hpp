@@ -31,9 +31,9 @@ struct Task {
   std::uint64_t seed = 0;    // samples of record i use stream i
   Budget budget;
   bool ends = true;          // </s> follows the last word
-  double epsilon = FullPosterior::EPSILON;   // of sums: the share that may be left out
   Strategy strategy = Strategy::ALL_BY_ONE;  // of refine
   SamplerOptions sampler;                    // of refine and paper
+  double epsilon = FullPosterior::EPSILON;   // of sums: the share that may be left out
 };
 
 struct Answer {
@@ -58,7 +58,9 @@ struct Answer {
   std::uint64_t refinements = 0, states = 0;
   bool complete = false;                        // samples: as many as were asked for
   PartitionEstimate log_partition;              // sums and samples
-  double expected_errors = 0.0;                 // MBR: words wrong on average
+  double error_bound = 0.0;                     // sums: no probability is further off; samples: total variation
+  double expected_errors = 0.0;                 // MBR: words wrong on average,
+  double least_errors = 0.0, most_errors = 0.0;  // which lies between these
   std::uint64_t trials = 0;                     // samples: draws from q, accepted or not
 };
 
