@@ -109,12 +109,14 @@ $(VENV)/.stamp-user: $(VENV)/.stamp-venv $(BUILD_FILES) $(CPP_FILES) $(PYTHON_FI
 
 # Editable: Python files are used where they lie, and only a change of C++ or of the build files installs again.
 $(VENV)/.stamp-dev: $(VENV)/.stamp-tools $(BUILD_FILES) $(CPP_FILES)
-	$(BIN)/python -m pip install --no-build-isolation --config-settings=cmake.define.HIDDENITE_WERROR=$(WERROR) -e '.[test,demo]'
+	$(BIN)/python -m pip install --no-build-isolation --config-settings=cmake.define.HIDDENITE_WERROR=$(WERROR) \
+	    --config-settings=cmake.define.HIDDENITE_FAULTS=ON -e '.[test,demo]'
 	touch $@
 
 # Not editable: the sanitized suite also proves that the installed files are complete.
 $(SANITIZE_VENV)/.stamp: $(SANITIZE_VENV)/.stamp-tools $(BUILD_FILES) $(CPP_FILES) $(PYTHON_FILES)
 	$(SANITIZE_VENV)/bin/python -m pip install --no-build-isolation --config-settings=build-dir=build/sanitize \
 	    --config-settings=cmake.define.HIDDENITE_SANITIZE=ON --config-settings=cmake.define.HIDDENITE_WERROR=$(WERROR) \
+	    --config-settings=cmake.define.HIDDENITE_FAULTS=ON \
 	    --config-settings=install.strip=false '.[test,demo]'
 	touch $@

@@ -12,7 +12,7 @@ from align_data import Pair, Size, aligner, pairs
 from align_gibbs import gibbs
 from report import Row, mean, milliseconds, table
 
-from hiddenite._core import AlignMethod, AlignTask, DirectionAnswer, FertilityHmm
+from hiddenite._core import AlignMethod, AlignTask, CoreAligned, FertilityHmm, LinkDraws
 
 MIP_SENTENCES, MIP_WORDS = 200, 20
 MIP_TOLERANCE = 1e-4  # of HiGHS, in log weight
@@ -22,9 +22,22 @@ GIBBS_SENTENCES = 5
 def _task(method: AlignMethod = AlignMethod.EXACT, samples: int = 0) -> AlignTask:
     task = AlignTask()
     task.method = method
+    task.num_best = int(samples == 0)
     task.num_samples = samples
     task.seed = 1
     return task
+
+
+def _best(hmm: FertilityHmm, task: AlignTask) -> CoreAligned:
+    best = hmm.align(task).best
+    assert best is not None
+    return best
+
+
+def _draws(hmm: FertilityHmm, samples: int) -> LinkDraws:
+    drawn = hmm.align(_task(samples=samples)).sampled
+    assert drawn is not None
+    return drawn
 
 
 def _hmms(size: Size, chosen: Iterable[Pair]) -> list[FertilityHmm]:
@@ -32,7 +45,7 @@ def _hmms(size: Size, chosen: Iterable[Pair]) -> list[FertilityHmm]:
     return [model.hmm(e, f, reverse=r) for e, f in chosen for r in (False, True)]
 
 
-def _timed(run: Callable[[], DirectionAnswer], repeats: int = 3) -> tuple[float, DirectionAnswer]:
+def _timed(run: Callable[[], CoreAligned], repeats: int = 3) -> tuple[float, CoreAligned]:
     best, answer = float("inf"), None
     for _ in range(repeats):
         begun = time.thread_time()
@@ -71,7 +84,7 @@ def certified(size: Size) -> Row:
     }
     rows, shares = [], []
     for name, chosen in groups.items():
-        timed = [_timed(lambda hmm=hmm: hmm.align(_task()), 1) for hmm in _hmms(size, chosen)]
+        timed = [_timed(lambda hmm=hmm: _best(hmm, _task()), 1) for hmm in _hmms(size, chosen)]
         share = mean(answer.exact for _, answer in timed)
         seconds = sorted(t for t, _ in timed)
         shares.append(share)
@@ -133,7 +146,7 @@ def mixed_integer(size: Size) -> Row:
     hmms = _hmms(size, short)[::2][: min(MIP_SENTENCES, size.sentences // 4 if size.pairs else MIP_SENTENCES)]
     equal, ratios = 0, []
     for hmm in hmms:
-        seconds, answer = _timed(lambda hmm=hmm: hmm.align(_task()))
+        seconds, answer = _timed(lambda hmm=hmm: _best(hmm, _task()))
         optimum, mip_seconds = _mip(hmm)
         equal += abs(optimum - answer.log_weights[0]) <= MIP_TOLERANCE
         ratios.append(mip_seconds / seconds)
@@ -153,7 +166,7 @@ def exact_and_paper(size: Size) -> Row:
         ("paper", AlignMethod.PAPER),
         ("viterbi", AlignMethod.VITERBI),
     ):
-        timed = [_timed(lambda hmm=hmm, method=method: hmm.align(_task(method))) for hmm in hmms]
+        timed = [_timed(lambda hmm=hmm, method=method: _best(hmm, _task(method))) for hmm in hmms]
         seconds[name] = sum(t for t, _ in timed)
         proved[name] = mean(answer.exact for _, answer in timed)
     ratio = seconds["exact"] / seconds["paper"]
@@ -170,7 +183,7 @@ def exact_and_paper(size: Size) -> Row:
 def _gibbs(hmm: FertilityHmm, sweeps: int, rng: np.random.Generator) -> np.ndarray:
     """Link probabilities [target, source or NULL] of a long chain."""
     counts = np.zeros((hmm.num_targets, hmm.num_sources + 1))
-    chain = gibbs(hmm, hmm.align(_task()).links[0], rng)
+    chain = gibbs(hmm, _best(hmm, _task()).links[0].tolist(), rng)
     for sweep, (_, given) in enumerate(itertools.islice(chain, sweeps)):
         if sweep >= sweeps // 10:
             counts += given  # Rao-Blackwell: less noise than the draws
@@ -179,13 +192,12 @@ def _gibbs(hmm: FertilityHmm, sweeps: int, rng: np.random.Generator) -> np.ndarr
 
 def sampler(size: Size) -> Row:
     chosen = [p for p in pairs("test") if all(11 <= len(s.split()) <= 30 for s in p)][: size.sentences]
-    rates = [len(a.samples) / a.trials for a in (h.align(_task(samples=100)) for h in _hmms(size, chosen))]
+    rates = [len(a) / a.trials for a in (_draws(h, 100) for h in _hmms(size, chosen))]
     distances = []
     short = [p for p in pairs("test") if all(6 <= len(s.split()) <= 10 for s in p)][:GIBBS_SENTENCES]
     for hmm in _hmms(size, short)[::2]:
-        answer = hmm.align(_task(samples=50 * size.sweeps))
         found = np.zeros((hmm.num_targets, hmm.num_sources + 1))
-        draws = np.asarray(answer.samples)
+        draws = _draws(hmm, 50 * size.sweeps).links
         for j in range(hmm.num_targets):
             found[j] = np.bincount(draws[:, j], minlength=hmm.num_sources + 1) / len(draws)
         expected = _gibbs(hmm, size.sweeps // 4, np.random.default_rng(1))

@@ -11,9 +11,9 @@ from hiddenite._core import FertilityHmm
 
 def gibbs(
     hmm: FertilityHmm, links: Sequence[int], rng: np.random.Generator
-) -> Iterator[tuple[list[int], np.ndarray]]:
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Redraw one link at a time for ever; after each sweep the links, and what each was drawn from."""
-    now = list(links)
+    now = np.array(links, dtype=np.uint32)
     given = np.zeros((hmm.num_targets, hmm.num_sources + 1))
     weights = np.empty(hmm.num_sources + 1)
     while True:

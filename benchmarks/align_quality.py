@@ -67,7 +67,7 @@ def method_rates(
 def error_rates(model: Aligner, method: str, part: str = "test") -> list[float]:
     """Return the alignment error rates of forward, reverse and both directions."""
     questions = (Question(method, direction) for direction in ("forward", "reverse", "both"))
-    return [error_rate([a.links for a in model.ask(pairs(part), q)], part) for q in questions]  # type: ignore[union-attr]
+    return [error_rate([a.links or () for a in model.ask(pairs(part), q)], part) for q in questions]  # type: ignore[union-attr]
 
 
 def decoders(size: Size) -> Row:
@@ -77,7 +77,7 @@ def decoders(size: Size) -> Row:
         rates = []
         for direction in ("forward", "reverse", "both"):
             results = align_corpus(training, CorpusDecoding(decoder, direction=direction))
-            rates.append(error_rate([next(results).links for _ in pairs("test")]))  # type: ignore[union-attr]
+            rates.append(error_rate([next(results).links or () for _ in pairs("test")]))  # type: ignore[union-attr]
         if rates[2] < best[1]:
             best = decoder, rates[2]
         rows.append((decoder, *(f"{r:.2f}" for r in rates)))

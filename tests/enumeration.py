@@ -79,8 +79,13 @@ def slot_lists(draw: st.DrawFn, words: Sequence[str], max_length: int = 4, max_s
 
 @st.composite
 def targets(draw: st.DrawFn) -> Target:
-    """Back-off tables of order 1 to 6 (weights above 1, zero probabilities, unlisted suffixes) with slots."""
-    rows = draw(tables())
-    oracle = Backoff.from_rows(rows)
+    """Back-off tables of order 1 to 6 with slots.
+
+    They have weights above 1, zero probabilities, unlisted suffixes, and empty orders at the top.
+    """
+    empty = draw(st.sampled_from([0, 0, 0, 1]))
+    rows = draw(tables(empty_orders=empty > 0))
+    announced = max(map(len, rows)) + empty
+    oracle = Backoff.from_rows(rows, announced)
     words = sorted(w for w in oracle.words if w not in {BOS, EOS, UNK})
-    return Target(oracle, load(arpa_text(rows)), draw(slot_lists(words)))
+    return Target(oracle, load(arpa_text(rows, announced)), draw(slot_lists(words)))

@@ -249,17 +249,35 @@ def check_samples(world: World, answer: Samples, count: int) -> None:
         assert abs(answer.log_partition - total) <= 6 * answer.log_partition_error + slack
 
 
-def check_marginals(world: World, answer: Marginals, error: float = 0.0) -> None:
-    """Every probability and ln Z."""
-    total = log_partition(world)
-    assert abs(answer.log_partition - total) <= float(world.rounding) + 1e-9 + error
-    spans = answer.spans or tuple((i, i + 1) for i in range(world.last))
+def edge_probabilities(world: World) -> dict[tuple[int, int, str], float]:
     expected: dict[tuple[int, int, str], float] = {}
     best = world.paths[0][0]
     norm = math.fsum(math.exp(w - best) for w, _, _ in world.paths)
     for weight, words, nodes in world.paths:
         for (a, b), word in zip(itertools.pairwise(nodes), words, strict=True):
             expected[a, b, word] = expected.get((a, b, word), 0.0) + math.exp(weight - best) / norm
+    return expected
+
+
+def check_least_errors(world: World, answer: Decoded) -> None:
+    """Of a row: the answer's expected errors, and that no other's are fewer."""
+    probs = edge_probabilities(world)
+    least = sum(1 - max(prob for (a, _, _), prob in probs.items() if a == i) for i in range(world.last))
+    own = sum(1 - probs.get((i, i + 1, word), 0.0) for i, word in enumerate(answer.words))
+    slack = 1e-8 + 8 * world.last * float(world.choice_rounding)
+    assert answer.expected_errors is not None
+    assert abs(answer.expected_errors - own) <= slack
+    assert answer.certificate.objective == "expected_errors"
+    assert answer.certificate.lower - slack <= least <= answer.certificate.upper + slack
+    assert not answer.certificate.exact or own <= least + slack
+
+
+def check_marginals(world: World, answer: Marginals, error: float = 0.0) -> None:
+    """Every probability and ln Z."""
+    total = log_partition(world)
+    assert abs(answer.log_partition - total) <= float(world.rounding) + 1e-9 + error
+    spans = answer.spans or tuple((i, i + 1) for i in range(world.last))
+    expected = edge_probabilities(world)
     slack = 1e-9 + error + 4 * float(world.choice_rounding)
     for (a, b), slot in zip(spans, answer.slots, strict=True):
         for word, prob in slot:

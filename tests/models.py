@@ -36,6 +36,14 @@ def save(model: NgramModel, name: str = "model.arpa", max_columns: bool = False)
         return path.read_bytes()
 
 
+def compiled(model: NgramModel) -> NgramModel:
+    """The model that opening the compiled file gives; its file is mapped, so it may be gone."""
+    with tempfile.TemporaryDirectory() as directory, without_warnings():
+        path = Path(directory, "model.hlm")
+        model.compile(path)
+        return NgramModel.load(path)
+
+
 def train(sentences: Sequence[str | Sequence[str]], order: int, **options: Any) -> NgramModel:
     """A model of the sentences, without the warning that small texts cause."""
     with without_warnings():

@@ -23,8 +23,8 @@ ArpaRows = Mapping[Ngram, tuple[float, float | None]]
 
 
 def single(log10_value: float) -> float:
-    """The natural logarithm that a table of floats holds; -99 or less is the logarithm of zero."""
-    return -math.inf if log10_value <= -99 else float(np.float32(log10_value * LN_10))
+    """The natural logarithm that a table of floats holds; -99 is the logarithm of zero."""
+    return -math.inf if log10_value == -99 else float(np.float32(log10_value * LN_10))
 
 
 # A back-off model
@@ -38,8 +38,9 @@ class Backoff:
     log_backoffs: Mapping[Ngram, float]  # natural; a context that is not here has weight 1
 
     @staticmethod
-    def from_rows(rows: ArpaRows) -> "Backoff":
-        top = max(map(len, rows))
+    def from_rows(rows: ArpaRows, max_order: int | None = None) -> "Backoff":
+        """The model of a file; `max_order` announces higher, empty orders, so that all weights count."""
+        top = max_order or max(map(len, rows))
         return Backoff(
             # <s> only begins a context: nothing predicts it.
             {g: -math.inf if g[-1] == BOS else single(p) for g, (p, _) in rows.items()},
@@ -48,7 +49,9 @@ class Backoff:
 
     @cached_property
     def order(self) -> int:
-        return max(map(len, self.log_probs))
+        """One more than the words of the longest context that matters."""
+        weighted = [c for c, weight in self.log_backoffs.items() if weight != 0.0]
+        return max(*map(len, self.log_probs), *(len(c) + 1 for c in weighted), 1)
 
     @cached_property
     def words(self) -> list[str]:

@@ -27,7 +27,8 @@ MAX_NGRAMS = 14  # of each order above the first
 
 # Three decimals, as files have them, and the special values.
 log10_probs = st.one_of(
-    st.integers(-4000, 0).map(lambda i: i / 1000), st.sampled_from([0.0, -99.0, -98.5, -1e-7, -12.3456789])
+    st.integers(-4000, 0).map(lambda i: i / 1000),
+    st.sampled_from([0.0, -99.0, -98.5, -99.999, -100.5, -1e-7, -12.3456789]),
 )
 log10_backoffs = st.one_of(
     st.integers(-2000, 0).map(lambda i: i / 1000),
@@ -73,9 +74,15 @@ def closure(ngrams: list[Ngram]) -> list[Ngram]:
 
 @st.composite
 def tables(
-    draw: st.DrawFn, closed: bool = False, probs: st.SearchStrategy[float] = log10_probs
+    draw: st.DrawFn,
+    closed: bool = False,
+    probs: st.SearchStrategy[float] = log10_probs,
+    empty_orders: bool = False,
 ) -> dict[Ngram, tuple[float, float | None]]:
-    """The rows of an ARPA file of order 1 to 6, closed or not."""
+    """The rows of an ARPA file of order 1 to 6, closed or not.
+
+    With `empty_orders` the file announces higher ones, and the highest listed has back-off weights too.
+    """
     order = draw(st.integers(1, 6))
     vocabulary = draw(vocabularies(order))
     ngrams = draw(ngram_sets(vocabulary, order))
@@ -83,7 +90,7 @@ def tables(
         ngrams = [g for g in closure(ngrams) if len(g) > 1]
     backoffs = st.one_of(st.none(), log10_backoffs)
     return {
-        g: (draw(probs), draw(backoffs) if len(g) < order else None)
+        g: (draw(probs), draw(backoffs) if empty_orders or len(g) < order else None)
         for g in [*((w,) for w in vocabulary), *ngrams]
     }
 

@@ -2,6 +2,7 @@
 #include "hiddenite/align/em.hpp"
 
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -20,34 +21,60 @@ namespace {
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Values = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Column = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Table = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
 
-constexpr std::size_t LARGEST_FERTILITY = 250;  // labels count in bytes
+template <class T>
+std::vector<T> to_vector(const Values<T>& values) {
+  return {values.data(), values.data() + values.size()};
+}
 
-FertilityHmm make_hmm(const Matrix& emission, const Matrix& jump, const Column& end, const Matrix& fertility) {
+template <class T>
+Table<T> to_table(std::vector<T> values, std::size_t num_rows) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return Table<T>(owned->data(), {num_rows, num_rows == 0 ? 0 : owned->size() / num_rows}, owner);
+}
+
+Table<std::uint32_t> to_rows(const std::vector<Links>& alignments) {
+  std::vector<std::uint32_t> values;
+  for (const Links& links : alignments) values.insert(values.end(), links.begin(), links.end());
+  return to_table(std::move(values), alignments.size());
+}
+
+Table<std::uint32_t> nodes_of(const ProofTree& tree) {
+  std::vector<std::uint32_t> values;
+  for (const ProofTree::Node& node : tree.nodes) {
+    values.insert(values.end(), {static_cast<std::uint32_t>(node.kind), node.word, node.value});
+  }
+  return to_table(std::move(values), tree.nodes.size());
+}
+
+Table<double> multipliers_of(const ProofTree& tree) {
+  std::vector<double> values;
+  for (const CellMatrix& leaf : tree.multipliers) values.insert(values.end(), leaf.values.begin(), leaf.values.end());
+  return to_table(std::move(values), tree.multipliers.size());
+}
+
+FertilityHmm make_hmm(const Matrix& emission, const Matrix& jump, const Values<double>& end, const Matrix& fertility) {
   const std::size_t width = emission.shape(1);
   if (width == 0 || jump.shape(0) != width || jump.shape(1) != width || end.shape(0) != width ||
-      fertility.shape(0) != width || fertility.shape(1) == 0 || fertility.shape(1) > LARGEST_FERTILITY + 1) {
+      fertility.shape(0) != width || fertility.shape(1) == 0) {
     throw nb::value_error("expected emission [J, I + 1], jump [I + 1, I + 1], end [I + 1], fertility [I + 1, F + 1]");
   }
   FertilityHmm hmm(width - 1, emission.shape(0), fertility.shape(1) - 1);
-  const auto copy = [](const double* from, std::vector<double>& to) {
-    for (std::size_t k = 0; k < to.size(); ++k) {
-      if (!(from[k] < -LOG_ZERO)) throw nb::value_error("a log weight is NaN or infinite");
-      to[k] = from[k];
-    }
-  };
-  copy(emission.data(), hmm.emission.values);
-  copy(jump.data(), hmm.jump);
-  copy(end.data(), hmm.end);
-  copy(fertility.data(), hmm.fertility);
+  hmm.emission.values.assign(emission.data(), emission.data() + emission.size());
+  hmm.jump.assign(jump.data(), jump.data() + jump.size());
+  hmm.end.assign(end.data(), end.data() + end.size());
+  hmm.fertility.assign(fertility.data(), fertility.data() + fertility.size());
+  hmm.check();
   return hmm;
 }
 
 void bind_fertility_hmm(nb::module_& m) {
   nb::class_<FertilityHmm>(m, "FertilityHmm", "One sentence pair in one direction: natural-log weights.")
       .def("__init__",
-           [](FertilityHmm* self, const Matrix& emission, const Matrix& jump, const Column& end,
+           [](FertilityHmm* self, const Matrix& emission, const Matrix& jump, const Values<double>& end,
               const Matrix& fertility) { new (self) FertilityHmm(make_hmm(emission, jump, end, fertility)); },
            "emission"_a, "jump"_a, "end"_a, "fertility"_a)
       .def_ro("num_sources", &FertilityHmm::num_sources)
@@ -60,17 +87,14 @@ void bind_fertility_hmm(nb::module_& m) {
            },
            "Emission, jump, end and fertility, row by row; the inverse of the constructor.")
       .def("log_weight",
-           [](const FertilityHmm& hmm, const Links& links) {
-             bool fits = links.size() == hmm.num_targets;
-             for (const std::uint32_t i : links) fits &= i <= hmm.num_sources;
-             if (!fits) throw nb::index_error("the links do not fit the sentence pair");
-             return log_weight(hmm, links);
+           [](const FertilityHmm& hmm, const Values<std::uint32_t>& links) {
+             return checked_log_weight(hmm, to_vector(links));
            },
            "links"_a)
       .def("align",
            [](const FertilityHmm& hmm, const AlignTask& task, std::uint64_t stream) {
              const WithoutGil release;
-             return align_hmm(hmm, task, Random(task.seed, stream));
+             return align_hmm(hmm, task, Deadline(task.budget), Random(task.seed, stream));
            },
            "task"_a, "stream"_a = 0);
 }
@@ -96,24 +120,48 @@ void bind_task(nb::module_& m) {
       .def_rw("directions", &AlignTask::directions)
       .def_rw("paper", &AlignTask::paper)
       .def_rw("num_best", &AlignTask::num_best)
+      .def_rw("proves", &AlignTask::proves)
       .def_rw("num_samples", &AlignTask::num_samples)
       .def_rw("chain_probabilities", &AlignTask::chain_probabilities)
       .def_rw("seed", &AlignTask::seed)
       .def_prop_rw("seconds", [](const AlignTask& t) { return t.budget.seconds; },
                    [](AlignTask& t, double seconds) { t.budget.seconds = seconds; })
-      .def_prop_rw("labels", [](const AlignTask& t) { return t.budget.labels; },
-                   [](AlignTask& t, std::uint64_t labels) { t.budget.labels = labels; });
-  nb::class_<DirectionAnswer>(m, "DirectionAnswer")
-      .def_ro("links", &DirectionAnswer::links)
-      .def_ro("log_weights", &DirectionAnswer::log_weights)
-      .def_ro("exact", &DirectionAnswer::exact)
-      .def_ro("upper", &DirectionAnswer::upper)
-      .def_ro("iterations", &DirectionAnswer::iterations)
-      .def_ro("labels", &DirectionAnswer::labels)
-      .def_ro("trials", &DirectionAnswer::trials)
-      .def_ro("samples", &DirectionAnswer::samples)
+      .def_prop_rw("labels", [](const AlignTask& t) { return t.budget.states; },
+                   [](AlignTask& t, std::uint64_t labels) { t.budget.states = labels; });
+}
+
+void bind_answers(nb::module_& m) {
+  nb::class_<Aligned>(m, "CoreAligned", "Best alignments of one direction, and what is proved of the first.")
+      .def_prop_ro("links",
+                   [](const Aligned& a) { return to_rows(a.links); }, nb::rv_policy::move,
+                   "[k, generated word]: 0 is NULL.")
+      .def_prop_ro("log_weights", [](const Aligned& a) { return to_array(a.log_weights); }, nb::rv_policy::move)
+      .def_prop_ro("exact", [](const Aligned& a) { return a.certificate.exact(); })
+      .def_prop_ro("lower", [](const Aligned& a) { return a.certificate.lower(); })
+      .def_prop_ro("upper", [](const Aligned& a) { return a.certificate.upper(); })
+      .def_prop_ro("iterations", [](const Aligned& a) { return a.certificate.refinements(); })
+      .def_prop_ro("labels", [](const Aligned& a) { return a.certificate.states(); });
+  nb::class_<LinkDraws>(m, "LinkDraws", "Independent draws of alignments.")
+      .def_prop_ro("links",
+                   [](const LinkDraws& d) { return to_rows(d.draws); }, nb::rv_policy::move,
+                   "[draw, generated word]: 0 is NULL.")
+      .def("__len__", [](const LinkDraws& d) { return d.draws.size(); })
+      .def_ro("is_complete", &LinkDraws::is_complete)
+      .def_ro("trials", &LinkDraws::trials)
+      .def_prop_ro("log_partition_upper", [](const LinkDraws& d) { return d.log_partition.upper; })
+      .def_prop_ro("log_partition", [](const LinkDraws& d) { return d.log_partition.value; })
+      .def_prop_ro("log_partition_error", [](const LinkDraws& d) { return d.log_partition.error; });
+  nb::class_<ProofTree>(m, "ProofTree", "Why no alignment weighs more: cases, and multipliers for each.")
+      .def_prop_ro("nodes", &nodes_of, nb::rv_policy::move,
+                   "[node, 3]: kind (0 leaf, 1 count, 2 link), word and value, each before its two cases.")
+      .def_prop_ro("multipliers", &multipliers_of, nb::rv_policy::move,
+                   "[leaf, generated word * (generating words + 1) + generating word]: column 0 is NULL's, all 0.");
+  nb::class_<DirectionAnswer>(m, "DirectionAnswer", "What became of one direction of a sentence pair.")
+      .def_ro("best", &DirectionAnswer::best)
+      .def_ro("sampled", &DirectionAnswer::sampled)
+      .def_ro("proof", &DirectionAnswer::proof)
       .def_prop_ro("probabilities", [](const DirectionAnswer& a) { return to_array(a.probabilities); },
-                   nb::rv_policy::move);
+                   nb::rv_policy::move, "[target * source], empty if they are not known.");
   nb::class_<AlignAnswer>(m, "AlignAnswer", "What became of one sentence pair.")
       .def_ro("error", &AlignAnswer::error)
       .def_ro("source_length", &AlignAnswer::source_length)
@@ -141,12 +189,12 @@ void bind_training(nb::module_& m) {
   nb::class_<GibbsDirection>(m, "GibbsDirection", "One direction of a chain, as a checkpoint keeps it.")
       .def("__init__",
            [](GibbsDirection* self, const Values<std::uint32_t>& links, const Values<std::uint16_t>& cell_sums,
-              std::array<std::vector<double>, 3> jump_sums, const Values<float>& fertility_sums) {
+              const std::array<Values<double>, 3>& jump_sums, const Values<float>& fertility_sums) {
              new (self) GibbsDirection();
-             self->links.assign(links.data(), links.data() + links.size());
-             self->cell_sums.assign(cell_sums.data(), cell_sums.data() + cell_sums.size());
-             self->jump_sums = {std::move(jump_sums[0]), std::move(jump_sums[1]), std::move(jump_sums[2])};
-             self->fertility_sums.assign(fertility_sums.data(), fertility_sums.data() + fertility_sums.size());
+             self->links = to_vector(links);
+             self->cell_sums = to_vector(cell_sums);
+             self->jump_sums = {to_vector(jump_sums[0]), to_vector(jump_sums[1]), to_vector(jump_sums[2])};
+             self->fertility_sums = to_vector(fertility_sums);
            },
            "links"_a, "cell_sums"_a, "jump_sums"_a, "fertility_sums"_a)
       .def_prop_ro("links", [](const GibbsDirection& d) { return to_array(d.links); },
@@ -155,8 +203,10 @@ void bind_training(nb::module_& m) {
                    nb::rv_policy::move)
       .def_prop_ro("jump_sums",
                    [](const GibbsDirection& d) {
-                     return std::array{d.jump_sums.start, d.jump_sums.inner, d.jump_sums.end};
-                   })
+                     const JumpHistograms& sums = d.jump_sums;
+                     return std::tuple(to_array(sums.start), to_array(sums.inner), to_array(sums.end));
+                   },
+                   nb::rv_policy::move)
       .def_prop_ro("fertility_sums", [](const GibbsDirection& d) { return to_array(d.fertility_sums); },
                    nb::rv_policy::move);
   nb::class_<AlignmentTrainer>(m, "AlignmentTrainer", "Gibbs chains over a parallel text.")
@@ -174,7 +224,6 @@ void bind_training(nb::module_& m) {
       .def("sweep", &AlignmentTrainer::sweep, "threads"_a, nb::call_guard<WithoutGil>())
       .def("sweep_shard",
            [](AlignmentTrainer& t, std::size_t chain, std::size_t begin, std::size_t end, std::uint64_t shard) {
-             if (chain >= t.num_chains()) throw nb::index_error("no such chain");
              const WithoutGil release;
              return t.sweep_shard(chain, begin, end, shard);
            },
@@ -190,28 +239,16 @@ void bind_training(nb::module_& m) {
       .def_prop_ro("num_sentences", &AlignmentTrainer::num_sentences)
       .def_prop_ro("num_chains", &AlignmentTrainer::num_chains)
       .def_prop_ro("bytes", &AlignmentTrainer::bytes)
-      .def("lengths",
-           [](const AlignmentTrainer& t, std::size_t s) {
-             if (s >= t.num_sentences()) throw nb::index_error("no such sentence");
-             return std::pair(t.bitext().source.sentence(s).size(), t.bitext().target.sentence(s).size());
-           },
-           "sentence"_a)
+      .def("lengths", &AlignmentTrainer::lengths, "sentence"_a)
       .def("probabilities",
-           [](const AlignmentTrainer& t, std::size_t s, int d) {
-             if (s >= t.num_sentences() || d < 0 || d > 1) throw nb::index_error("no such sentence or direction");
-             return to_array(t.probabilities(s, d));
-           },
+           [](const AlignmentTrainer& t, std::size_t s, std::size_t d) { return to_array(t.probabilities(s, d)); },
            "sentence"_a, "d"_a)
       .def("direction",
-           [](const AlignmentTrainer& t, std::size_t chain, std::size_t d) {
-             if (chain >= t.num_chains() || d > 1) throw nb::index_error("no such chain or direction");
-             return t.chain(chain).direction(static_cast<int>(d));
-           },
+           [](const AlignmentTrainer& t, std::size_t chain, std::size_t d) { return t.chain(chain).direction(d); },
            "chain"_a, "d"_a)
       .def("restore",
            [](AlignmentTrainer& t, std::size_t chain, std::uint32_t done, const GibbsDirection& forward,
               const GibbsDirection& reverse) {
-             if (chain >= t.num_chains()) throw nb::index_error("no such chain");
              t.restore(chain, done, {forward, reverse});
            },
            "chain"_a, "sweeps_done"_a, "forward"_a, "reverse"_a)
@@ -244,14 +281,9 @@ void bind_em(nb::module_& m) {
            },
            "hmm"_a, nb::call_guard<WithoutGil>())
       .def("counts",
-           [](const AlignmentEm& em, int d) {
-             if (d < 0 || d > 1) throw nb::index_error("direction is 0 or 1");
-             return to_array(em.counts(d));
-           },
-           "d"_a)
+           [](const AlignmentEm& em, std::size_t d) { return to_array(em.counts(d)); }, "d"_a)
       .def("set_counts",
-           [](AlignmentEm& em, int d, const Values<std::uint64_t>& counts) {
-             if (d < 0 || d > 1) throw nb::index_error("direction is 0 or 1");
+           [](AlignmentEm& em, std::size_t d, const Values<std::uint64_t>& counts) {
              em.set_counts(d, {counts.data(), counts.size()});
            },
            "d"_a, "counts"_a)
@@ -259,24 +291,53 @@ void bind_em(nb::module_& m) {
       .def("tables", &AlignmentEm::tables, nb::call_guard<WithoutGil>());
 }
 
+template <class T>
+void bind_array(nb::class_<AlignmentTables>& bound, const char* name, std::vector<T> AlignmentTables::* member) {
+  bound.def_prop_rw(
+      name, [member](const AlignmentTables& t) { return to_array(t.*member); },
+      [member](AlignmentTables& t, const Values<T>& values) { t.*member = to_vector(values); }, nb::rv_policy::move);
+}
+
+// Of both sides or directions.
+template <class T>
+void bind_arrays(nb::class_<AlignmentTables>& bound, const char* name,
+                 std::array<std::vector<T>, 2> AlignmentTables::* member) {
+  bound.def_prop_rw(
+      name,
+      [member](const AlignmentTables& t) { return std::pair(to_array((t.*member)[0]), to_array((t.*member)[1])); },
+      [member](AlignmentTables& t, const std::pair<Values<T>, Values<T>>& values) {
+        t.*member = {to_vector(values.first), to_vector(values.second)};
+      },
+      nb::rv_policy::move);
+}
+
 void bind_model(nb::module_& m) {
-  nb::class_<AlignmentTables>(m, "AlignmentTables", "The arrays of an alignment model.")
-      .def(nb::init<>())
-      .def_rw("words", &AlignmentTables::words)
-      .def_rw("word_count", &AlignmentTables::word_count)
-      .def_rw("partners", &AlignmentTables::partners)
-      .def_rw("likeness", &AlignmentTables::likeness)
-      .def_rw("pair_source", &AlignmentTables::pair_source)
-      .def_rw("pair_target", &AlignmentTables::pair_target)
-      .def_rw("pair_count", &AlignmentTables::pair_count)
-      .def_rw("null_count", &AlignmentTables::null_count)
-      .def_rw("fertility", &AlignmentTables::fertility)
-      .def_rw("jumps", &AlignmentTables::jumps);
+  nb::class_<AlignmentTables> tables(m, "AlignmentTables", "The arrays of an alignment model.");
+  tables.def(nb::init<>()).def_rw("words", &AlignmentTables::words);
+  bind_array(tables, "pair_source", &AlignmentTables::pair_source);
+  bind_array(tables, "pair_target", &AlignmentTables::pair_target);
+  bind_arrays(tables, "word_count", &AlignmentTables::word_count);
+  bind_arrays(tables, "partners", &AlignmentTables::partners);
+  bind_arrays(tables, "likeness", &AlignmentTables::likeness);
+  bind_arrays(tables, "pair_count", &AlignmentTables::pair_count);
+  bind_arrays(tables, "null_count", &AlignmentTables::null_count);
+  bind_arrays(tables, "fertility", &AlignmentTables::fertility);
+  tables
+      .def("jumps",
+           [](const AlignmentTables& t, std::size_t d) {
+             const auto& h = t.jumps.at(d);
+             return std::tuple(to_array(h[0]), to_array(h[1]), to_array(h[2]));
+           },
+           "d"_a, "Of direction d: counts of distances from the start, inside, and to the end.")
+      .def("set_jumps",
+           [](AlignmentTables& t, std::size_t d, const Values<double>& start, const Values<double>& inner,
+              const Values<double>& end) { t.jumps.at(d) = {to_vector(start), to_vector(inner), to_vector(end)}; },
+           "d"_a, "start"_a, "inner"_a, "end"_a);
   nb::class_<AlignmentModel>(m, "AlignmentModel", "A trained alignment model, immutable.")
       .def("__init__",
-           [](AlignmentModel* self, const AlignmentTables& tables, const GibbsOptions& options, bool string_prior) {
+           [](AlignmentModel* self, const AlignmentTables& arrays, const GibbsOptions& options, bool string_prior) {
              const WithoutGil release;
-             new (self) AlignmentModel(tables, options, string_prior);
+             new (self) AlignmentModel(arrays, options, string_prior);
            },
            "tables"_a, "options"_a, "string_prior"_a)
       .def_prop_ro("tables", &AlignmentModel::tables, nb::rv_policy::reference_internal)
@@ -284,9 +345,8 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("string_prior", &AlignmentModel::has_string_prior)
       .def_prop_ro("has_fertilities", &AlignmentModel::has_fertilities)
       .def("hmm",
-           [](const AlignmentModel& model, int d, const std::vector<std::string>& source,
+           [](const AlignmentModel& model, std::size_t d, const std::vector<std::string>& source,
               const std::vector<std::string>& target) {
-             if (d < 0 || d > 1) throw nb::index_error("direction is 0 or 1");
              return model.hmm(d, {std::vector<std::string_view>(source.begin(), source.end()),
                                   std::vector<std::string_view>(target.begin(), target.end())});
            },
@@ -306,6 +366,7 @@ void bind_model(nb::module_& m) {
 void bind_align(nb::module_& m) {
   bind_fertility_hmm(m);
   bind_task(m);
+  bind_answers(m);
   bind_training(m);
   bind_em(m);
   bind_model(m);

@@ -12,9 +12,10 @@ void bind_clusters(nb::module_& m) {
   nb::class_<ExchangeClustering>(m, "ExchangeClustering", "Word classes by exchange.")
       .def("__init__",
            [](ExchangeClustering* self, const TokenText& text, WordId num_words, ClassId num_classes,
-              std::vector<ClassId> start) {
+              nb::ndarray<const ClassId, nb::ndim<1>, nb::c_contig, nb::device::cpu> start) {
+             std::vector<ClassId> first(start.data(), start.data() + start.size());
              const WithoutGil release;
-             new (self) ExchangeClustering(text, num_words, num_classes, std::move(start));
+             new (self) ExchangeClustering(text, num_words, num_classes, std::move(first));
            },
            "text"_a, "num_words"_a, "num_classes"_a, "start"_a)
       .def("exchange", &ExchangeClustering::pass, "threads"_a, nb::call_guard<WithoutGil>(),

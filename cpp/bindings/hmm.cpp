@@ -32,7 +32,6 @@ void bind_shape(nb::module_& m) {
            },
            "group_begin"_a, "word_group"_a, "set_begin"_a, "members"_a, "has_end"_a)
       .def_prop_ro("num_states", &HmmShape::num_states)
-      .def_prop_ro("num_groups", &HmmShape::num_groups)
       .def_prop_ro("num_words", &HmmShape::num_words)
       .def_ro("has_end", &HmmShape::has_end)
       .def_prop_ro("group_begin", [](const HmmShape& s) { return to_array(s.group_begin); }, nb::rv_policy::move)
@@ -114,10 +113,8 @@ void bind_em(nb::module_& m) {
 void bind_log_bilinear(nb::module_& m) {
   nb::class_<BilinearOptions>(m, "BilinearOptions")
       .def(nb::init<>())
-      .def_rw("dimensions", &BilinearOptions::dimensions)
       .def_rw("rate", &BilinearOptions::rate)
-      .def_rw("dropout", &BilinearOptions::dropout)
-      .def_rw("decay", &BilinearOptions::decay);
+      .def_rw("dropout", &BilinearOptions::dropout);
   nb::class_<LogBilinear>(m, "LogBilinear", "Log-bilinear transitions fitted to a training's counts.")
       .def("__init__",
            [](LogBilinear* self, const HmmEm& em, const BilinearOptions& options, std::uint64_t seed) {

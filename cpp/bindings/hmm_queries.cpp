@@ -12,7 +12,16 @@ namespace {
 
 template <class T>
 using Values = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Words = Values<WordId>;
 using Numbers = std::tuple<Array<std::uint64_t>, Array<HiddenState>, Array<double>, double>;
+
+std::span<const WordId> span_of(const Words& words) { return {words.data(), words.size()}; }
+
+template <class Work>
+auto without_gil(Work work) {
+  const WithoutGil release;
+  return work();
+}
 
 Numbers to_tuple(StateNumbers numbers) {
   return {to_array(std::move(numbers.begin)), to_array(std::move(numbers.states)), to_array(std::move(numbers.values)),
@@ -23,23 +32,25 @@ Numbers to_tuple(StateNumbers numbers) {
 
 void bind_hmm_queries(nb::module_& m) {
   m.def("filter_states",
-        [](const SparseHmm& chain, const std::vector<WordId>& words, bool complete) {
-          return to_tuple(filter_states(chain, words, complete));
+        [](const SparseHmm& chain, const Words& words, bool complete) {
+          return to_tuple(without_gil([&] { return filter_states(chain, span_of(words), complete); }));
         },
         "chain"_a, "words"_a, "complete"_a, "Begin of each position, states, p(state | words so far), ln p.");
   m.def("posterior_states",
-        [](const SparseHmm& chain, const std::vector<WordId>& words, bool complete) {
-          return to_tuple(posterior_states(chain, words, complete));
+        [](const SparseHmm& chain, const Words& words, bool complete) {
+          return to_tuple(without_gil([&] { return posterior_states(chain, span_of(words), complete); }));
         },
         "chain"_a, "words"_a, "complete"_a, "Begin of each position, states, p(state | all words), ln p.");
   m.def("best_states",
-        [](const SparseHmm& chain, const std::vector<WordId>& words, bool complete) {
-          BestStates best = best_states(chain, words, complete);
+        [](const SparseHmm& chain, const Words& words, bool complete) {
+          BestStates best = without_gil([&] { return best_states(chain, span_of(words), complete); });
           return std::tuple(to_array(std::move(best.states)), best.log_prob);
         },
         "chain"_a, "words"_a, "complete"_a);
   m.def("next_words",
-        [](const SparseHmm& chain, const std::vector<WordId>& words) { return to_array(next_words(chain, words)); },
+        [](const SparseHmm& chain, const Words& words) {
+          return to_array(without_gil([&] { return next_words(chain, span_of(words)); }));
+        },
         "chain"_a, "words"_a, "p(word | words) of each word.");
   m.def("state_visits",
         [](const SparseHmm& chain, const TokenText& text, int threads) {
@@ -53,16 +64,14 @@ void bind_hmm_queries(nb::module_& m) {
         "chain"_a, "text"_a, "threads"_a);
   nb::class_<Automaton>(m, "Automaton", "A deterministic finite automaton over word ids.")
       .def("__init__",
-           [](Automaton* self, std::uint32_t start, const std::vector<bool>& accepts,
-              const Values<std::uint32_t>& target) {
-             new (self) Automaton{start, accepts, {target.data(), target.data() + target.size()}};
+           [](Automaton* self, std::uint32_t start, const Values<bool>& accepts, const Values<std::uint32_t>& target) {
+             new (self) Automaton{start, std::vector<bool>(accepts.data(), accepts.data() + accepts.size()),
+                                  {target.data(), target.data() + target.size()}};
            },
-           "start"_a, "accepts"_a, "target"_a)
-      .def_prop_ro("num_states", &Automaton::num_states);
+           "start"_a, "accepts"_a, "target"_a);
   nb::class_<Walk>(m, "Walk", "Words and the states behind them.")
-      .def_ro("words", &Walk::words)
-      .def_ro("states", &Walk::states)
-      .def_ro("log_prob", &Walk::log_prob);
+      .def_prop_ro("words", [](const Walk& walk) { return to_array(walk.words); }, nb::rv_policy::move)
+      .def_prop_ro("states", [](const Walk& walk) { return to_array(walk.states); }, nb::rv_policy::move);
   nb::class_<HmmProduct>(m, "HmmProduct", "Sentences of a chain that an automaton accepts.")
       .def("__init__",
            [](HmmProduct* self, const SparseHmm& chain, const Automaton& automaton, const std::vector<WordId>& fixed,

@@ -33,8 +33,10 @@ const std::vector<std::string> LEXICONS = {"none", "published", "singletons", "h
 const std::vector<std::string> SPELLINGS = {"none", "hierarchical", "dirichlet"};
 const std::vector<std::string> SAMPLERS = {"local", "sentence", "sentence-pf", "type",
                                            "one-tag", "one-tag-heuristic", "lex"};
+#ifdef HIDDENITE_FAULTS
 const std::vector<std::string> FAULTS = {"none", "no-correction", "no-retained", "redrawn-seats", "shared-events",
                                          "wrong-class-sign", "centred-classes", "unconditional"};
+#endif
 
 template <class Choice>
 Choice choice(const std::vector<std::string>& names, const std::string& name) {
@@ -51,7 +53,7 @@ void bind_induction_options(nb::module_& m) {
            [](InductionOptions* self, unsigned tags, unsigned order, bool one_tag, const std::string& lexicon,
               const std::string& spelling, const std::string& sampler, unsigned particles, unsigned chunk,
               unsigned singleton_tags, unsigned local_every, bool sample_hyperparameters, double geometric,
-              double strength_shape, double strength_scale, const std::string& fault) {
+              double strength_shape, double strength_scale) {
              if (!(strength_shape > 0.0) || !(strength_scale > 0.0)) {
                throw nb::value_error("expected a positive shape and scale");
              }
@@ -59,18 +61,22 @@ void bind_induction_options(nb::module_& m) {
                  .tags = tags, .order = order, .one_tag = one_tag, .lexicon = choice<LexiconKind>(LEXICONS, lexicon),
                  .spelling = choice<SpellingKind>(SPELLINGS, spelling),
                  .sampler = choice<InductionSampler>(SAMPLERS, sampler),
-                 .moves = {.particles = particles, .chunk = chunk, .singleton_tags = singleton_tags,
-                           .fault = choice<Fault>(FAULTS, fault)},
+                 .moves = {.particles = particles, .chunk = chunk, .singleton_tags = singleton_tags},
                  .local_every = local_every, .sample_parameters = sample_hyperparameters,
                  .strength_prior = {strength_shape, strength_scale}, .geometric = geometric};
            },
            "tags"_a, nb::kw_only(), "order"_a = 3, "one_tag"_a = false, "lexicon"_a = "none", "spelling"_a = "none",
            "sampler"_a = "local", "particles"_a = 10, "chunk"_a = 64, "singleton_tags"_a = 8, "local_every"_a = 1,
            "sample_hyperparameters"_a = true, "geometric"_a = 0.9, "strength_shape"_a = 1.0,
-           "strength_scale"_a = 10.0, "fault"_a = "none")
-      .def_ro("tags", &InductionOptions::tags)
-      .def_ro("order", &InductionOptions::order)
-      .def_ro("one_tag", &InductionOptions::one_tag);
+           "strength_scale"_a = 10.0)
+#ifdef HIDDENITE_FAULTS
+      .def("plant_fault",
+           [](InductionOptions& options, const std::string& name) {
+             options.moves.fault.plant(choice<Fault>(FAULTS, name));
+           },
+           "name"_a, "A deliberate error; only in builds for tests.")
+#endif
+      ;
   nb::class_<SweepRecord>(m, "SweepRecord")
       .def_ro("log_joint", &SweepRecord::log_joint)
       .def_ro("moved", &SweepRecord::moved)
@@ -275,7 +281,6 @@ void bind_induction_chain(nb::module_& m) {
            },
            "Mean effective sample size of the particles and number of blocks; entry i: types of 2^(i-1) to 2^i - 1 "
            "tokens.")
-      .def_prop_ro("sweeps", &InductionChain::sweeps)
       .def("state", &state_arrays)
       .def("restore", &restore_arrays, "state"_a)
       .def("check", [](InductionChain& chain) { chain.state().check(); }, "Raises where a count is broken.");

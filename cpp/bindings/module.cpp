@@ -21,7 +21,7 @@ void translate(const std::exception_ptr& p, void*) {
     nb::object line = e.line == 0 ? nb::none() : nb::cast(e.line);
     raise("FormatError", nb::make_tuple(e.file.c_str(), line, e.what()));
   } catch (const hiddenite::channel::EmptySupport& e) {
-    raise("EmptySupportError", nb::make_tuple(e.position, e.what()));
+    raise("EmptySupportError", nb::make_tuple(e.position + 1, e.what()));  // Python counts as the message does
   } catch (const hiddenite::base::ModelError& e) {
     raise("ModelError", nb::make_tuple(e.what()));
   }

@@ -7,6 +7,7 @@
 #include "bindings.hpp"
 #include "hiddenite/lm/arpa.hpp"
 #include "hiddenite/lm/compiled.hpp"
+#include "hiddenite/lm/log10_text.hpp"
 #include "hiddenite/lm/ngram.hpp"
 #include "hiddenite/lm/score.hpp"
 
@@ -127,5 +128,6 @@ void bind_ngram(nb::module_& m) {
         nb::sig("def open_compiled(file: mmap.mmap, name: str) -> NgramTable"),
         "The table in the bytes of a compiled model, which must not change.");
   m.def("write_compiled", &write_compiled_to, "table"_a, "write"_a, "with_index"_a);
+  m.attr("LEAST_LOG10") = LEAST_LOG10;
   m.attr("COMPILED_MAGIC") = nb::bytes(CONTAINER_MAGIC.data(), CONTAINER_MAGIC.size());
 }

@@ -71,7 +71,7 @@ nb::list tag_words(const Engine& engine, const TagChannel& channel, const nb::li
     result.append(nb::make_tuple(
         name_symbols(sentence.symbols, names), sentence.log_weight,
         nb::make_tuple(c.exact(), c.upper(), c.lower(), name_of(c.method()), c.refinements(), c.states()),
-        is_done ? nb::none() : nb::cast(sentence.error), is_empty ? nb::cast(sentence.position) : nb::none()));
+        is_done ? nb::none() : nb::cast(sentence.error), is_empty ? nb::cast(sentence.position + 1) : nb::none()));
   }
   return result;
 }

@@ -1,6 +1,5 @@
 #include "hiddenite/lm/token_text.hpp"
 
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -15,12 +14,6 @@ void bind_token_text(nb::module_& m) {
   nb::class_<Vocabulary>(m, "WordTable", "Words and their ids; <unk>, <s> and </s> are 0, 1 and 2.")
       .def(nb::init<>())
       .def("add", &Vocabulary::add, "word"_a, "The id of the word, which is added if it is new.")
-      .def("find",
-           [](const Vocabulary& v, std::string_view word) -> std::optional<WordId> {
-             const WordId id = v.find(word);
-             return id == NO_WORD ? std::nullopt : std::optional(id);
-           },
-           "word"_a)
       .def("words",
            [](const Vocabulary& v) {
              std::vector<std::string> words;

@@ -20,7 +20,7 @@ from align_gibbs import gibbs
 from align_quality import PLAIN, error_rates, method_rates
 from report import mean
 
-from hiddenite._core import DirectionAnswer, FertilityHmm
+from hiddenite._core import CoreAligned, FertilityHmm
 from hiddenite.align import Aligner, AlignerOptions, Question
 from hiddenite.align.answers import PaperSteps
 
@@ -71,8 +71,10 @@ def _hmms(size: Size) -> list[FertilityHmm]:
     return [model.hmm(e, f, reverse=reverse) for e, f in chosen for reverse in (False, True)]
 
 
-def _ask(hmm: FertilityHmm, **question: Any) -> DirectionAnswer:
-    return hmm.align(Question(**question).task())
+def _ask(hmm: FertilityHmm, **question: Any) -> CoreAligned:
+    best = hmm.align(Question(**question).task()).best
+    assert best is not None
+    return best
 
 
 def convergence(size: Size) -> dict[str, Any]:
@@ -93,9 +95,9 @@ def draws(size: Size) -> dict[str, Any]:
     missed, lost = [], []
     for stream, hmm in enumerate(_hmms(size)):
         best, start = (_ask(hmm, method=method) for method in ("exact", "viterbi"))
-        chain = gibbs(hmm, start.links[0], np.random.default_rng(stream))
+        chain = gibbs(hmm, start.links[0].tolist(), np.random.default_rng(stream))
         found = max(hmm.log_weight(links) for links, _ in itertools.islice(chain, size.draws))
-        lost.append(best.log_weights[0] - found)
+        lost.append(float(best.log_weights[0]) - found)
         missed.append(lost[-1] > ROUNDING)
     return {"draws": size.draws, "missed": mean(missed), "nats": mean(lost)}
 

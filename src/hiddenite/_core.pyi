@@ -80,6 +80,8 @@ def open_compiled(file: mmap.mmap, name: str) -> NgramTable:
 
 def write_compiled(table: NgramTable, write: Callable[[bytes], object], with_index: bool) -> None: ...
 
+LEAST_LOG10: float = -1e+38
+
 COMPILED_MAGIC: bytes = ...
 
 class KneserNeyTrainer:
@@ -278,6 +280,9 @@ class PartitionEstimate:
     def upper(self) -> float: ...
 
     @property
+    def lower(self) -> float: ...
+
+    @property
     def value(self) -> float | None:
         """None where draws that were not seen could decide."""
 
@@ -398,7 +403,7 @@ class TaskKind(enum.Enum):
 class Task:
     """What to ask of each record."""
 
-    def __init__(self, kind: TaskKind, method: Method, count: int, seed: int, seconds: float, refinements: int, states: int, ends: bool, strategy: Strategy, batch: int, target_rate: float, rate_window: int) -> None: ...
+    def __init__(self, kind: TaskKind, method: Method, count: int, seed: int, seconds: float, refinements: int, states: int, ends: bool, strategy: Strategy, batch: int, target_rate: float, rate_window: int, epsilon: float) -> None: ...
 
 class Status(enum.Enum):
     DONE = 0
@@ -494,7 +499,17 @@ class Answer:
     def log_partition(self) -> PartitionEstimate: ...
 
     @property
+    def error_bound(self) -> float:
+        """No probability of a sum is further off; samples: total variation."""
+
+    @property
     def expected_errors(self) -> float: ...
+
+    @property
+    def least_errors(self) -> float: ...
+
+    @property
+    def most_errors(self) -> float: ...
 
     @property
     def trials(self) -> int: ...
@@ -531,7 +546,7 @@ class FertilityHmm:
         Emission, jump, end and fertility, row by row; the inverse of the constructor.
         """
 
-    def log_weight(self, links: Sequence[int]) -> float: ...
+    def log_weight(self, links: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float: ...
 
     def align(self, task: AlignTask, stream: int = 0) -> DirectionAnswer: ...
 
@@ -606,6 +621,12 @@ class AlignTask:
     def num_best(self, arg: int, /) -> None: ...
 
     @property
+    def proves(self) -> bool: ...
+
+    @proves.setter
+    def proves(self, arg: bool, /) -> None: ...
+
+    @property
     def num_samples(self) -> int: ...
 
     @num_samples.setter
@@ -635,15 +656,21 @@ class AlignTask:
     @labels.setter
     def labels(self, arg: int, /) -> None: ...
 
-class DirectionAnswer:
-    @property
-    def links(self) -> list[list[int]]: ...
+class CoreAligned:
+    """Best alignments of one direction, and what is proved of the first."""
 
     @property
-    def log_weights(self) -> list[float]: ...
+    def links(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
+        """[k, generated word]: 0 is NULL."""
+
+    @property
+    def log_weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
     @property
     def exact(self) -> bool: ...
+
+    @property
+    def lower(self) -> float: ...
 
     @property
     def upper(self) -> float: ...
@@ -654,14 +681,60 @@ class DirectionAnswer:
     @property
     def labels(self) -> int: ...
 
+class LinkDraws:
+    """Independent draws of alignments."""
+
+    @property
+    def links(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
+        """[draw, generated word]: 0 is NULL."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def is_complete(self) -> bool: ...
+
     @property
     def trials(self) -> int: ...
 
     @property
-    def samples(self) -> list[list[int]]: ...
+    def log_partition_upper(self) -> float: ...
 
     @property
-    def probabilities(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
+    def log_partition(self) -> float | None: ...
+
+    @property
+    def log_partition_error(self) -> float: ...
+
+class ProofTree:
+    """Why no alignment weighs more: cases, and multipliers for each."""
+
+    @property
+    def nodes(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]:
+        """
+        [node, 3]: kind (0 leaf, 1 count, 2 link), word and value, each before its two cases.
+        """
+
+    @property
+    def multipliers(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """
+        [leaf, generated word * (generating words + 1) + generating word]: column 0 is NULL's, all 0.
+        """
+
+class DirectionAnswer:
+    """What became of one direction of a sentence pair."""
+
+    @property
+    def best(self) -> CoreAligned | None: ...
+
+    @property
+    def sampled(self) -> LinkDraws | None: ...
+
+    @property
+    def proof(self) -> ProofTree | None: ...
+
+    @property
+    def probabilities(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+        """[target * source], empty if they are not known."""
 
 class AlignAnswer:
     """What became of one sentence pair."""
@@ -767,7 +840,7 @@ class GibbsOptions:
 class GibbsDirection:
     """One direction of a chain, as a checkpoint keeps it."""
 
-    def __init__(self, links: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], cell_sums: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], jump_sums: Sequence[Sequence[float]], fertility_sums: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, links: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], cell_sums: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], jump_sums: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], fertility_sums: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     @property
     def links(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
@@ -776,7 +849,7 @@ class GibbsDirection:
     def cell_sums(self) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,))]: ...
 
     @property
-    def jump_sums(self) -> list[list[float]]: ...
+    def jump_sums(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
 
     @property
     def fertility_sums(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
@@ -852,58 +925,59 @@ class AlignmentTables:
     def words(self, arg: Sequence[Sequence[str]], /) -> None: ...
 
     @property
-    def word_count(self) -> list[list[int]]: ...
-
-    @word_count.setter
-    def word_count(self, arg: Sequence[Sequence[int]], /) -> None: ...
-
-    @property
-    def partners(self) -> list[list[int]]: ...
-
-    @partners.setter
-    def partners(self, arg: Sequence[Sequence[int]], /) -> None: ...
-
-    @property
-    def likeness(self) -> list[list[float]]: ...
-
-    @likeness.setter
-    def likeness(self, arg: Sequence[Sequence[float]], /) -> None: ...
-
-    @property
-    def pair_source(self) -> list[int]: ...
+    def pair_source(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
 
     @pair_source.setter
-    def pair_source(self, arg: Sequence[int], /) -> None: ...
+    def pair_source(self, arg: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
 
     @property
-    def pair_target(self) -> list[int]: ...
+    def pair_target(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
 
     @pair_target.setter
-    def pair_target(self, arg: Sequence[int], /) -> None: ...
+    def pair_target(self, arg: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
 
     @property
-    def pair_count(self) -> list[list[float]]: ...
+    def word_count(self) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]: ...
+
+    @word_count.setter
+    def word_count(self, arg: tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]], /) -> None: ...
+
+    @property
+    def partners(self) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]: ...
+
+    @partners.setter
+    def partners(self, arg: tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]], /) -> None: ...
+
+    @property
+    def likeness(self) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))]]: ...
+
+    @likeness.setter
+    def likeness(self, arg: tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], /) -> None: ...
+
+    @property
+    def pair_count(self) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))]]: ...
 
     @pair_count.setter
-    def pair_count(self, arg: Sequence[Sequence[float]], /) -> None: ...
+    def pair_count(self, arg: tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], /) -> None: ...
 
     @property
-    def null_count(self) -> list[list[float]]: ...
+    def null_count(self) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))]]: ...
 
     @null_count.setter
-    def null_count(self, arg: Sequence[Sequence[float]], /) -> None: ...
+    def null_count(self, arg: tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], /) -> None: ...
 
     @property
-    def fertility(self) -> list[list[float]]: ...
+    def fertility(self) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))]]: ...
 
     @fertility.setter
-    def fertility(self, arg: Sequence[Sequence[float]], /) -> None: ...
+    def fertility(self, arg: tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], /) -> None: ...
 
-    @property
-    def jumps(self) -> list[list[list[float]]]: ...
+    def jumps(self, d: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        Of direction d: counts of distances from the start, inside, and to the end.
+        """
 
-    @jumps.setter
-    def jumps(self, arg: Sequence[Sequence[Sequence[float]]], /) -> None: ...
+    def set_jumps(self, d: int, start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], inner: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], end: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
 class AlignmentModel:
     """A trained alignment model, immutable."""
@@ -994,16 +1068,10 @@ def tag_words(engine: Engine, channel: TagChannel, sentences: list[Sequence[str]
     """The best tags of each sentence; `names` has the tag of each symbol."""
 
 class InductionOptions:
-    def __init__(self, tags: int, *, order: int = 3, one_tag: bool = False, lexicon: str = 'none', spelling: str = 'none', sampler: str = 'local', particles: int = 10, chunk: int = 64, singleton_tags: int = 8, local_every: int = 1, sample_hyperparameters: bool = True, geometric: float = 0.9, strength_shape: float = 1.0, strength_scale: float = 10.0, fault: str = 'none') -> None: ...
+    def __init__(self, tags: int, *, order: int = 3, one_tag: bool = False, lexicon: str = 'none', spelling: str = 'none', sampler: str = 'local', particles: int = 10, chunk: int = 64, singleton_tags: int = 8, local_every: int = 1, sample_hyperparameters: bool = True, geometric: float = 0.9, strength_shape: float = 1.0, strength_scale: float = 10.0) -> None: ...
 
-    @property
-    def tags(self) -> int: ...
-
-    @property
-    def order(self) -> int: ...
-
-    @property
-    def one_tag(self) -> bool: ...
+    def plant_fault(self, name: str) -> None:
+        """A deliberate error; only in builds for tests."""
 
 class SweepRecord:
     @property
@@ -1059,9 +1127,6 @@ class InductionChain:
         Mean effective sample size of the particles and number of blocks; entry i: types of 2^(i-1) to 2^i - 1 tokens.
         """
 
-    @property
-    def sweeps(self) -> int: ...
-
     def state(self) -> dict[str, object]: ...
 
     def restore(self, state: dict[str, object]) -> None: ...
@@ -1076,8 +1141,6 @@ class WordTable:
 
     def add(self, word: str) -> int:
         """The id of the word, which is added if it is new."""
-
-    def find(self, word: str) -> int | None: ...
 
     def words(self) -> list[str]: ...
 
@@ -1109,7 +1172,7 @@ def read_tokens(text: bytes, name: str, first_line: int, words: WordTable, grow:
 class ExchangeClustering:
     """Word classes by exchange."""
 
-    def __init__(self, text: TokenText, num_words: int, num_classes: int, start: Sequence[int]) -> None: ...
+    def __init__(self, text: TokenText, num_words: int, num_classes: int, start: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     def exchange(self, threads: int) -> int:
         """One pass over the words; how many changed their class."""
@@ -1136,9 +1199,6 @@ class HmmShape:
 
     @property
     def num_states(self) -> int: ...
-
-    @property
-    def num_groups(self) -> int: ...
 
     @property
     def num_words(self) -> int: ...
@@ -1260,12 +1320,6 @@ class BilinearOptions:
     def __init__(self) -> None: ...
 
     @property
-    def dimensions(self) -> int: ...
-
-    @dimensions.setter
-    def dimensions(self, arg: int, /) -> None: ...
-
-    @property
     def rate(self) -> float: ...
 
     @rate.setter
@@ -1277,12 +1331,6 @@ class BilinearOptions:
     @dropout.setter
     def dropout(self, arg: float, /) -> None: ...
 
-    @property
-    def decay(self) -> float: ...
-
-    @decay.setter
-    def decay(self, arg: float, /) -> None: ...
-
 class LogBilinear:
     """Log-bilinear transitions fitted to a training's counts."""
 
@@ -1292,15 +1340,15 @@ class LogBilinear:
 
     def chain(self, em: HmmEm, smoothing: Smoothing, weight: float, threads: int) -> SparseHmm: ...
 
-def filter_states(chain: SparseHmm, words: Sequence[int], complete: bool) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
+def filter_states(chain: SparseHmm, words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], complete: bool) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
     """Begin of each position, states, p(state | words so far), ln p."""
 
-def posterior_states(chain: SparseHmm, words: Sequence[int], complete: bool) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
+def posterior_states(chain: SparseHmm, words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], complete: bool) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
     """Begin of each position, states, p(state | all words), ln p."""
 
-def best_states(chain: SparseHmm, words: Sequence[int], complete: bool) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], float]: ...
+def best_states(chain: SparseHmm, words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], complete: bool) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], float]: ...
 
-def next_words(chain: SparseHmm, words: Sequence[int]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+def next_words(chain: SparseHmm, words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """p(word | words) of each word."""
 
 def state_visits(chain: SparseHmm, text: TokenText, threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
@@ -1308,22 +1356,16 @@ def state_visits(chain: SparseHmm, text: TokenText, threads: int) -> Annotated[N
 class Automaton:
     """A deterministic finite automaton over word ids."""
 
-    def __init__(self, start: int, accepts: Sequence[bool], target: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-    @property
-    def num_states(self) -> int: ...
+    def __init__(self, start: int, accepts: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
 class Walk:
     """Words and the states behind them."""
 
     @property
-    def words(self) -> list[int]: ...
+    def words(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
 
     @property
-    def states(self) -> list[int]: ...
-
-    @property
-    def log_prob(self) -> float: ...
+    def states(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
 
 class HmmProduct:
     """Sentences of a chain that an automaton accepts."""

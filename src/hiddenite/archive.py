@@ -2,8 +2,7 @@
 
 ``header.json`` says format, version and options; ``*.txt`` are words, one a line; ``*.npy`` are arrays; other
 members are as their kind has them. Loading compares all checksums, then checks format and version, types and
-sizes; what does not fit is a :class:`FormatError` that says what to do. Zip archives of the same members,
-which earlier versions wrote, can still be read.
+sizes; what does not fit is a :class:`FormatError` that says what to do.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import io
 import json
 import math
 import os
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -60,7 +58,7 @@ def _members(
 class Archive:
     """An open archive of a known format and version."""
 
-    def __init__(self, archive: Members | zipfile.ZipFile, format_name: str, version: int) -> None:
+    def __init__(self, archive: Members, format_name: str, version: int) -> None:
         self._archive = archive
         names = archive.namelist()
         header = json.loads(archive.read("header.json")) if "header.json" in names else None
@@ -133,18 +131,15 @@ def read_archive(
     """Open an archive and read it; whatever is wrong with it is a FormatError that ends in ``hint``."""
     name = os.fspath(path)
     try:
-        if is_container(path):
-            return read(Archive(Members(path, format_name, hint), format_name, version))
-        with zipfile.ZipFile(path) as archive:
-            return read(Archive(archive, format_name, version))
+        if not is_container(path):
+            raise FormatError(name, None, f"is no {format_name} or is cut off; {hint}")
+        return read(Archive(Members(path, format_name, hint), format_name, version))
     except FormatError:
         raise
     except IsADirectoryError:
         raise FormatError(name, None, "is a directory, expected a file") from None
     except OSError as error:
         raise FormatError(name, None, f"cannot be opened: {error.strerror or error}") from None
-    except zipfile.BadZipFile:
-        raise FormatError(name, None, f"is no {format_name} or is cut off; {hint}") from None
     except (ValueError, HiddeniteError) as error:
         raise FormatError(name, None, f"{_first_line(error)}; {hint}") from None
     except Exception as error:  # whatever damage makes of zlib, JSON or NumPy

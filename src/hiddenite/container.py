@@ -46,7 +46,7 @@ def write_members(out: IO[bytes], members: Iterable[tuple[str, bytes]], *, compr
 
 
 class Members:
-    """The members of an open container; asked like a zip file."""
+    """The members of an open container."""
 
     def __init__(self, path: str | os.PathLike[str], noun: str, advice: str) -> None:
         """Open a file; errors call it a ``noun`` and end with the ``advice``."""

@@ -7,6 +7,7 @@ in C++; see ``cpp/hiddenite/ngram.hpp`` for the table and the max-backoff bound.
 from __future__ import annotations
 
 import functools
+import math
 import mmap
 import os
 import warnings
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from hiddenite._core import (
     COMPILED_MAGIC,
+    LEAST_LOG10,
     Engine,
     KneserNeyTrainer,
     NgramTable,
@@ -165,11 +167,15 @@ class NgramModel:
 
         A compiled model (:meth:`compile`) is told by its first bytes. It is mapped into memory, not read.
 
-        ``unknown_log10`` is log10 p of ``<unk>`` for a file that lists none; without it such a file gives
-        unknown words probability zero, with a warning.
+        ``unknown_log10`` is log10 p of ``<unk>`` for a file that lists none; -99 and -inf stand for zero, as
+        in the file. Without it such a file gives unknown words probability zero, with a warning.
         """
-        if unknown_log10 is not None and not unknown_log10 <= 0:
-            raise ModelError(f"log10 p(<unk>) is {unknown_log10}, expected at most 0")
+        if unknown_log10 is not None and not (
+            LEAST_LOG10 <= unknown_log10 <= 0 or unknown_log10 == -math.inf
+        ):
+            raise ModelError(
+                f"log10 p(<unk>) is {unknown_log10}, expected {LEAST_LOG10} to 0, or -inf for zero"
+            )
         if _is_compiled(path):
             return cls._open(path, unknown_log10)
         with ChunkReader(path) as reader:

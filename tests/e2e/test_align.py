@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -237,3 +239,116 @@ def test_train_goes_on_from_a_model(texts: Path) -> None:
     )
     done = succeed(texts, "align", "run", "--model", "m2.model", stdin=b"the dog ||| le chien\n")
     assert done.lines() == [b"0-0 1-1"]
+
+
+# ------------------------------------------------------- nothing is said that is not known
+
+
+@pytest.fixture(scope="module")
+def long_pair(texts: Path) -> bytes:
+    """73 words that no bound tells much about."""
+    words = {side: sorted({w for pair in PAIRS for w in pair[side].split()}) for side in (0, 1)}
+    e, f = (" ".join(words[side][(7 * n * n) % len(words[side])] for n in range(73)) for side in (0, 1))
+    return f"{e} ||| {f}\n".encode()
+
+
+def threshold(texts: Path, record: bytes, *options: str | Path) -> tuple[int, dict[str, Any], float]:
+    begun = time.monotonic()
+    arguments = (
+        "align",
+        "run",
+        "--model",
+        "m.model",
+        "--threshold",
+        "0.5",
+        "--seed",
+        "1",
+        "--json",
+        "--quiet",
+    )
+    done = run(texts, *arguments, *options, stdin=record)
+    return done.status, json.loads(done.stdout), time.monotonic() - begun
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("budget", ["0", "0.05"])
+def test_links_without_draws_are_not_known(texts: Path, long_pair: bytes, budget: str, exact: bool) -> None:
+    record = long_pair if budget != "0" else b"the dog ||| le chien\n"
+    status, answer, _ = threshold(texts, record, "--budget", budget, *(["--exact"] if exact else []))
+    assert status == (3 if exact else 0)
+    if answer["sampling"]["draws"] == 0:
+        assert answer["links"] is None
+        assert answer["probabilities"] is None
+        assert answer["certificate"]["undecided"] is None
+    assert answer["log_weight"] is None  # it would be that of another question's answer
+    assert not answer["certificate"]["exact"]
+    assert answer["certificate"]["draws"] == answer["sampling"]["draws"]
+
+
+def test_a_pair_without_draws_ends(texts: Path, long_pair: bytes) -> None:
+    status, answer, seconds = threshold(texts, long_pair, "--budget", "1e9")
+    assert status == 0
+    assert seconds < 60
+    if answer["sampling"]["draws"] < answer["sampling"]["asked"]:
+        assert f"within {answer['sampling']['trials']} trials" in answer["certificate"]["note"]
+    assert answer["certificate"]["method"] == "samples"
+
+
+def test_decided_links_are_certified(texts: Path) -> None:
+    status, answer, _ = threshold(texts, b"the dog ||| le chien\n", "--exact", "--samples", "2000")
+    assert status == 0
+    assert answer["links"] == [[0, 0], [1, 1]]
+    certificate = answer["certificate"]
+    assert certificate["exact"]
+    assert certificate["draws"] == 2000
+    assert certificate["undecided"] == 0
+    assert certificate["gap"] == 0
+    assert 0 < certificate["standard_error"] < 0.02
+    few = threshold(texts, b"the dog ||| le chien\n", "--exact", "--samples", "3")
+    assert few[0] == 3
+    assert few[1]["certificate"]["undecided"] > 0
+
+
+def test_samples_that_were_not_drawn_are_not_certified(texts: Path) -> None:
+    arguments = (
+        "align",
+        "run",
+        "--model",
+        "m.model",
+        "--json",
+        "--quiet",
+        "--marginals",
+        "samples",
+        "--seed",
+        "1",
+    )
+    record = b"the dog ||| le chien\n"
+    assert run(texts, *arguments, "--exact", stdin=record).status == 0
+    late = run(texts, *arguments, "--exact", "--budget", "0", stdin=record)
+    assert late.status == 3
+    answer = json.loads(late.stdout)
+    assert answer["probabilities"] is None
+    assert answer["links"] is not None
+    assert answer["sampling"]["note"] == "the budget ended before the first trial"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["-k", "50", "--direction", "forward"], ["--marginals", "samples"], ["--threshold", "0.5"], []],
+)
+def test_a_budget_is_of_the_whole_record(texts: Path, long_pair: bytes, options: list[str]) -> None:
+    """Best alignments, ranks and draws of both directions share it; a process starts within two seconds."""
+    begun = time.monotonic()
+    arguments = ["align", "run", "--model", "m.model", "--json", "--quiet", "--seed", "1", *options]
+    spent = []
+    for budget in ("0.01", "1.0"):
+        begun = time.monotonic()
+        assert run(texts, *arguments, "--budget", budget, stdin=long_pair).status == 0
+        spent.append(time.monotonic() - begun)
+    assert spent[1] < spent[0] + 1.0 + 1.0
+
+
+def test_the_published_algorithm_needs_an_iteration(texts: Path) -> None:
+    for options in (["--iterations", "0"], ["--scale", "nan"], ["--threshold", "0.5"]):
+        arguments = ("align", "run", "--model", "m.model", "--method", "paper", *options)
+        assert run(texts, *arguments, stdin=b"the dog ||| le chien\n").status == 2

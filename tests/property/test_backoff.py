@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hiddenite import NgramModel
-from tests.models import assert_close, load, train
+from tests.models import assert_close, compiled, load, save, train
 from tests.oracle import BOS, EOS, UNK, ArpaRows, Backoff, Ngram, arpa_text
 from tests.strategies import WORDS, corpora, examples, tables
 
@@ -76,6 +76,23 @@ def test_a_score_is_the_sum_of_its_terms(rows: ArpaRows, texts: list[list[str]])
 
 def _is_known(model: NgramModel, word: str) -> bool:
     return word in model.vocabulary and word != UNK
+
+
+@given(tables(empty_orders=True), st.integers(1, 3), sentences)
+def test_empty_top_orders_leave_every_weight_in_force(
+    rows: ArpaRows, empty: int, texts: list[list[str]]
+) -> None:
+    announced = max(map(len, rows)) + empty
+    oracle = Backoff.from_rows(rows, announced)
+    expected, bounds = oracle.conditionals(), oracle.max_log_probs()
+    read = load(arpa_text(rows, announced))
+    for model in (read, load(save(read)), load(save(read, max_columns=True)), compiled(read)):
+        assert model.order == oracle.order
+        assert_close({(c, w): model.log_prob(w, c) for c, w in expected}, expected, atol=oracle.rounding())
+        assert_close({(c, w): model.max_log_prob(w, c) for c, w in bounds}, bounds, atol=oracle.rounding())
+        for text, score in zip(texts, model.score(texts), strict=True):
+            atol = oracle.rounding() * (len(text) + 1)
+            assert score.log_prob == pytest.approx(oracle.score(text), abs=atol, rel=0)
 
 
 @given(corpora(), st.integers(1, 5))

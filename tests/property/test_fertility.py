@@ -1,120 +1,167 @@
-"""The fertility HMM against enumeration: best alignment, k best, the published algorithm's bounds."""
+"""The fertility HMM against enumeration: all methods and budgets, weights of all sizes, planted faults."""
 
-import itertools
 import math
+from dataclasses import dataclass, replace
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
+from numpy.typing import NDArray
 
+from hiddenite import ModelError
 from hiddenite._core import AlignMethod, AlignTask, FertilityHmm, PaperStep
-
-ATOL = 1e-9  # sums of a few dozen doubles below 100
-
-
-class Problem:
-    """Log weights of one sentence pair, and its alignments by brute force."""
-
-    def __init__(
-        self, seed: int, sources: int, targets: int, max_fertility: int, *, scale: float, zeros: float
-    ) -> None:
-        rng = np.random.default_rng(seed)
-
-        def draw(*shape: int) -> np.ndarray:
-            weights = -scale * rng.random(shape)
-            return np.where(rng.random(shape) < zeros, -np.inf, weights)
-
-        self.emission = draw(targets, sources + 1)
-        self.jump = draw(sources + 1, sources + 1)
-        self.end = -scale * rng.random(sources + 1)
-        self.fertility = draw(sources + 1, max_fertility + 1)
-        self.hmm = FertilityHmm(self.emission, self.jump, self.end, self.fertility)
-
-    def log_weight(self, links: tuple[int, ...]) -> float:
-        total, last = 0.0, 0
-        for j, i in enumerate(links):
-            if i > 0:
-                total += self.jump[last, i]
-                last = i
-            total += self.emission[j, i]
-        for i in range(1, len(self.end)):
-            count = links.count(i)
-            total += self.fertility[i, count] if count < self.fertility.shape[1] else -math.inf
-        return float(total + self.end[last])
-
-    def ranked(self) -> list[float]:
-        targets, width = self.emission.shape
-        weights = (self.log_weight(links) for links in itertools.product(range(width), repeat=targets))
-        return sorted((w for w in weights if w > -math.inf), reverse=True)
-
-
-problems = st.builds(
+from tests.alignment_oracle import (
+    Claim,
     Problem,
-    st.integers(0, 2**32 - 1),
-    st.integers(0, 4),
-    st.integers(0, 5),
-    st.integers(0, 4),
-    scale=st.sampled_from([0.1, 1.0, 3.0, 20.0]),
-    zeros=st.sampled_from([0.0, 0.0, 0.15]),
+    check_best,
+    check_draws,
+    make_task,
+    problems,
+    random_problem,
+)
+
+budgets = st.sampled_from(
+    [{}, {}, {"seconds": 0.0}, {"seconds": 1e-5}, {"labels": 1}, {"labels": 7}, {"labels": 60}]
 )
 
 
-def task(method: AlignMethod = AlignMethod.EXACT, num_best: int = 1) -> AlignTask:
-    result = AlignTask()
-    result.method = method
-    result.num_best = num_best
-    return result
+def ask(problem: Problem, task: AlignTask) -> Claim | None:
+    """Return the answer; nothing where it is proved, rightly, that there is no alignment."""
+    try:
+        best = problem.hmm.align(task).best
+    except ModelError:  # no alignment has a probability above zero
+        assert not problem.ranked()
+        return None
+    assert best is not None
+    return best if problem.ranked() else None  # a budget may end before nothing is found to be possible
 
 
-@given(problem=problems)
-def test_exact_is_the_argmax(problem: Problem) -> None:
-    weights = problem.ranked()
-    found = problem.hmm.align(task())
-    assert found.exact
-    if not weights:
-        assert found.links == []
-        return
-    assert found.log_weights[0] == pytest.approx(weights[0], abs=ATOL)
-    assert found.log_weights[0] == pytest.approx(problem.log_weight(tuple(found.links[0])), abs=ATOL)
-    assert found.upper == found.log_weights[0]
+@given(problem=problems, method=st.sampled_from(list(AlignMethod)), k=st.integers(1, 12), budget=budgets)
+def test_bounds_hold_and_proofs_are_true(
+    problem: Problem, method: AlignMethod, k: int, budget: dict[str, float]
+) -> None:
+    k = k if method == AlignMethod.EXACT else 1
+    best = ask(problem, make_task(method, k, **budget))  # type: ignore[arg-type]
+    if best is not None:
+        check_best(problem, best, k)
 
 
-@given(problem=problems, k=st.integers(2, 30))
-def test_kbest_are_the_first_of_all(problem: Problem, k: int) -> None:
-    weights = problem.ranked()
-    found = problem.hmm.align(task(num_best=k))
-    assert found.exact
-    assert found.log_weights == pytest.approx(weights[:k], abs=ATOL)
-    assert len({tuple(links) for links in found.links}) == len(found.links)
-    for links, weight in zip(found.links, found.log_weights, strict=True):
-        assert weight == pytest.approx(problem.log_weight(tuple(links)), abs=ATOL)
+@given(problem=problems, k=st.integers(1, 30))
+def test_without_a_budget_all_is_proved(problem: Problem, k: int) -> None:
+    best = ask(problem, make_task(k=k))
+    if best is not None:
+        assert best.exact
+        check_best(problem, best, k)
 
 
 @given(problem=problems, exactly_all=st.booleans(), step=st.sampled_from(list(PaperStep)))
 def test_the_published_algorithm_is_right_where_it_says_so(
     problem: Problem, exactly_all: bool, step: PaperStep
 ) -> None:
-    weights = problem.ranked()
-    asked = task(AlignMethod.PAPER)
-    paper = asked.paper
-    paper.exactly_all = exactly_all
-    paper.step = step
-    asked.paper = paper
-    found = problem.hmm.align(asked)
-    best = weights[0] if weights else -math.inf
-    assert found.upper >= best - ATOL
-    if found.exact and found.links:
-        assert found.log_weights[0] == pytest.approx(best, abs=ATOL)
+    task = make_task(AlignMethod.PAPER)
+    paper = task.paper
+    paper.exactly_all, paper.step = exactly_all, step
+    task.paper = paper
+    best = ask(problem, task)
+    if best is not None:
+        check_best(problem, best, 1)
 
 
-@given(problem=problems)
-def test_a_budget_leaves_bounds(problem: Problem) -> None:
-    weights = problem.ranked()
-    asked = task()
-    asked.labels = 1
-    found = problem.hmm.align(asked)
-    if found.links:
-        assert found.log_weights[0] <= weights[0] + ATOL
-        assert found.upper >= weights[0] - ATOL
-        assert not found.exact or found.log_weights[0] == pytest.approx(weights[0], abs=ATOL)
+@given(problem=problems, budget=budgets, seed=st.integers(0, 2**32 - 1))
+def test_shares_of_draws_are_near_the_truth_or_absent(
+    problem: Problem, budget: dict[str, float], seed: int
+) -> None:
+    task = make_task(k=0, samples=60, seed=seed, **budget)  # type: ignore[arg-type]
+    try:
+        answer = problem.hmm.align(task)
+    except ModelError:
+        assert not problem.ranked()
+        return
+    assert answer.best is None
+    assert answer.sampled is not None
+    if problem.ranked():
+        check_draws(problem, answer.sampled, answer.probabilities)
+
+
+# --------------------------------------------------------------- planted faults
+
+
+@dataclass(frozen=True)
+class Said:
+    """A claim that can be falsified."""
+
+    links: NDArray[np.uint32]
+    log_weights: NDArray[np.float64]
+    exact: bool
+    lower: float
+    upper: float
+
+    @classmethod
+    def by(cls, claim: Claim) -> "Said":
+        return cls(claim.links, claim.log_weights, claim.exact, claim.lower, claim.upper)
+
+
+@dataclass(frozen=True)
+class Drew:
+    """What is said of draws, falsifiable too."""
+
+    number: int
+    log_partition: float | None
+    log_partition_error: float
+    log_partition_upper: float
+
+    def __len__(self) -> int:
+        return self.number
+
+
+@pytest.fixture
+def problem(rng: np.random.Generator) -> Problem:
+    return random_problem(int(rng.integers(2**32)), 4, 5, 3, scale=3.0, zeros=0.0)
+
+
+def test_the_law_of_bounds_sees_planted_faults(problem: Problem) -> None:
+    claim = ask(problem, make_task(k=5))
+    assert claim is not None
+    truth = Said.by(claim)
+    check_best(problem, truth, 5)
+    second = float(truth.log_weights[1])
+    faults = [
+        replace(truth, upper=truth.upper - 1e-6, lower=truth.lower - 1e-6),  # below the optimum
+        replace(truth, links=truth.links[1:], log_weights=truth.log_weights[1:], lower=second, upper=second),
+        replace(truth, links=truth.links[:3], log_weights=truth.log_weights[:3]),  # too few are called all
+        replace(truth, links=truth.links[[0, 1, 2, 3, 3]]),  # one twice
+        replace(truth, links=truth.links[::-1]),  # another's weight
+        replace(truth, upper=truth.upper + 1.0),  # exact, yet with a gap
+        replace(truth, exact=False),  # no gap, yet not exact
+    ]
+    for fault in faults:
+        with pytest.raises(AssertionError):
+            check_best(problem, fault, 5)
+
+
+def test_the_law_of_draws_sees_planted_faults(problem: Problem) -> None:
+    answer = problem.hmm.align(make_task(k=0, samples=2000, seed=1))
+    drawn, shares = answer.sampled, answer.probabilities
+    assert drawn is not None
+    assert drawn.log_partition is not None
+
+    said = Drew(len(drawn), drawn.log_partition, drawn.log_partition_error, drawn.log_partition_upper)
+    check_draws(problem, said, shares)
+    off = drawn.log_partition + 10 * drawn.log_partition_error + 0.01
+    for fault, claimed in (
+        (replace(said, number=0), np.zeros_like(shares)),  # nothing drawn, said to be probability zero
+        (said, np.roll(shares, 1)),
+        (replace(said, log_partition=off), shares),
+        (replace(said, log_partition_upper=drawn.log_partition - 0.5), shares),
+    ):
+        with pytest.raises(AssertionError):
+            check_draws(problem, fault, claimed)
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, 1e101, -1e101])
+def test_weights_whose_sums_leave_the_doubles_are_refused(number: float) -> None:
+    emission = np.zeros((2, 3))
+    emission[1, 2] = number
+    with pytest.raises(ModelError, match=r"emission\[1, 2\] is"):
+        FertilityHmm(emission, np.zeros((3, 3)), np.zeros(3), np.zeros((3, 2)))

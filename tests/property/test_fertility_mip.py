@@ -6,7 +6,7 @@ import highspy
 import numpy as np
 import pytest
 
-from tests.property.test_fertility import Problem, task
+from tests.alignment_oracle import Problem, make_task, random_problem
 
 ATOL = 1e-5  # HiGHS' feasibility tolerance 1e-6, times a few dozen terms
 GAP = 1e-9
@@ -56,7 +56,8 @@ def mip_maximum(problem: Problem) -> float:
 @pytest.mark.parametrize("case", range(8))
 def test_exact_is_the_optimum_of_the_program(rng: np.random.Generator, case: int) -> None:
     seed = int(rng.integers(2**32))
-    problem = Problem(seed, 3 + case % 4, 5 + case % 3, 4, scale=[1.0, 3.0][case % 2], zeros=0.0)
-    found = problem.hmm.align(task())
+    problem = random_problem(seed, 3 + case % 4, 5 + case % 3, 4, scale=[1.0, 3.0][case % 2], zeros=0.0)
+    found = problem.hmm.align(make_task()).best
+    assert found is not None
     assert found.exact
     assert found.log_weights[0] == pytest.approx(mip_maximum(problem), abs=ATOL)

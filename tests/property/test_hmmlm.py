@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from hiddenite import ModelError
 from hiddenite.hmmlm.arrays import one_chain
 from hiddenite.hmmlm.constraints import constraint
+from hiddenite.hmmlm.interpolation import Interpolation
 from hiddenite.hmmlm.model import HMMLanguageModel
 from tests.hmm_oracle import END, KINDS, Oracle, oracle, random_chain
+from tests.models import load
 
 ATOL = 1e-9  # sums of at most a few thousand probabilities, in doubles
 NAMES = ["<unk>", "<s>", "</s>", "a", "b", "c"]
@@ -173,19 +175,116 @@ def test_gaps_are_filled_by_the_posterior(seed: int, kind: str, zeros: float, ga
             assert close(p, expected)
 
 
-@given(seeds, kinds)
-def test_a_mixture_is_one_chain_with_blocks(seed: int, kind: str) -> None:
+# Chains in which many sentences are impossible, some for one member and not for the other.
+WEIGHTS = ([1.0], [0.3, 0.7], [1.0, 0.0], [0.0, 1.0], [0.2, 0.5, 0.3])
+
+
+def words_one_by_one(oracles: list[Oracle], weights: list[float], words: list[int]) -> list[float]:
+    """ln p(word | before) by definition; `before` leaves out the words that were impossible then."""
+
+    def probability(prefix: list[int]) -> float:
+        return math.fsum(w * o.probability(prefix) for w, o in zip(weights, oracles, strict=True))
+
+    kept: list[int] = []
+    before = 1.0
+    result = []
+    for word in words:
+        now = probability([*kept, word])
+        result.append(math.log(now / before) if now > 0 else -math.inf)
+        if now > 0:
+            kept.append(word)
+            before = now
+    return result
+
+
+def impossible_case(
+    seed: int, kind: str, weights: list[float]
+) -> tuple[list[Oracle], HMMLanguageModel, list[list[int]]]:
+    """A mixture of chains with many zeros, and sentences of which some are empty."""
+    rng = np.random.default_rng(seed)
+    chains = [random_chain(rng, kind, 4, 3, zeros=0.7) for _ in weights]
+    texts = [[int(w) for w in rng.choice([0, 3, 4, 5], n)] for n in rng.integers(0, 6, 5)]
+    return [oracle(chain) for chain in chains], HMMLanguageModel(NAMES, chains, weights), texts
+
+
+def assert_equal(found: Any, expected: Any) -> None:
+    assert np.array_equal(np.isinf(found), np.isinf(expected))
+    assert np.allclose(found, expected, rtol=0, atol=1e-6)  # transitions are floats
+
+
+@given(seeds, kinds, st.sampled_from(WEIGHTS))
+def test_an_impossible_sentence_spoils_no_other(seed: int, kind: str, weights: list[float]) -> None:
+    oracles, model, texts = impossible_case(seed, kind, weights)
+    lines = [" ".join(NAMES[w] for w in words) for words in texts]
+    expected = [words_one_by_one(oracles, weights, with_end(oracles[0], words)) for words in texts]
+    known = [
+        [p for p, w in zip(row, [*words, END], strict=False) if w != 0]
+        for row, words in zip(expected, texts, strict=True)
+    ]
+    assert_equal(
+        model.token_log_probs("".join(f"{line}\n" for line in lines).encode()),
+        [p for row in expected for p in row],
+    )
+    scores = model.score(lines)
+    assert_equal(scores.log_prob, [math.fsum(row) for row in expected])
+    assert_equal(scores.log_prob_known, [math.fsum(row) for row in known])
+    assert not math.isnan(scores.summary().perplexity)
+
+
+@given(seeds, st.sampled_from(["brown", "uniform", "dense"]), st.sampled_from(WEIGHTS))
+def test_what_one_model_cannot_explain_another_can(seed: int, kind: str, weights: list[float]) -> None:
+    oracles, model, texts = impossible_case(seed, kind, weights)
+    ngram = load(NGRAM)
+    text = "".join(" ".join(NAMES[w] for w in words) + "\n" for words in texts).encode()
+    columns = [[p for words in texts for p in words_one_by_one(oracles, weights, [*words, END])]]
+    columns.append(ngram.token_log_probs(text).tolist())
+    for share in (0.0, 0.25, 1.0):
+        mixed = Interpolation([model, ngram], [share, 1 - share])
+        probabilities = share * np.exp(columns[0]) + (1 - share) * np.exp(columns[1])
+        with np.errstate(divide="ignore"):
+            assert_equal(mixed.token_log_probs(text), np.log(probabilities))
+        assert not math.isnan(mixed.perplexity(text))
+    fitted = Interpolation.fit([model, ngram], text)
+    assert sum(fitted.weights) == pytest.approx(1)
+
+
+NGRAM = """\\data\\
+ngram 1=6
+
+\\1-grams:
+-99 <unk>
+-99 <s>
+-0.6 </s>
+-0.6 a
+-0.6 b
+-99 c
+
+\\end\\
+"""
+
+
+@given(seeds, kinds, st.sampled_from([0.0, 0.7]))
+def test_a_mixture_is_one_chain_with_blocks(seed: int, kind: str, zeros: float) -> None:
     """All answers of a mixture equal those of the block chain that it is."""
     rng = np.random.default_rng(seed)
-    chains = [random_chain(rng, kind, 3, 2) for _ in range(2)]
+    chains = [random_chain(rng, kind, 3, 2, zeros) for _ in range(2)]
     mixture = HMMLanguageModel(NAMES[:5], chains, [0.3, 0.7])
     block = HMMLanguageModel(NAMES[:5], [one_chain(chains, [0.3, 0.7])])
     names = [NAMES[w] for w in rng.choice([0, 3, 4], 3)]
     text = " ".join(names).encode()
     assert np.allclose(mixture.token_log_probs(text), block.token_log_probs(text), rtol=0, atol=1e-7)
+    if mixture.score([names])[0].log_prob == -math.inf:
+        for model in (mixture, block):
+            with pytest.raises(ModelError, match="probability zero"):
+                model.decode(names)
+            with pytest.raises(ModelError, match="probability zero"):
+                model.posterior(names)
+        return
     for asked in (["a"], ["a", "b"]):
         first, second = (m.constraint_log_prob(asked, length=3) for m in (mixture, block))
-        assert math.isclose(first, second, abs_tol=1e-7)  # the block chain rounds to floats once more
+        assert first == second or math.isclose(
+            first, second, abs_tol=1e-7
+        )  # the block chain rounds to floats once more
     assert mixture.infill(["___", *names[1:]]).words == block.infill(["___", *names[1:]]).words
     assert math.isclose(mixture.decode(names).log_prob, block.decode(names).log_prob, abs_tol=1e-7)
     for mixed, whole in zip(mixture.filter(names), block.filter(names), strict=True):

@@ -4,10 +4,11 @@ import math
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.models import assert_close, load, save
 from tests.oracle import BOS, LN_10, ArpaRows, Backoff, arpa_text, parse_arpa
-from tests.strategies import examples, tables
+from tests.strategies import examples, log10_probs, tables
 
 
 @examples(3)
@@ -32,7 +33,7 @@ def test_bound_is_the_maximum_on_closed_models(rows: ArpaRows) -> None:
 
 
 @examples(2)
-@given(tables())
+@given(tables() | tables(probs=log10_probs | st.floats(-1e37, 0)))
 def test_bound_is_never_below_a_probability_not_even_by_a_rounding(rows: ArpaRows) -> None:
     model = load(arpa_text(rows))
     conditionals = Backoff.from_rows(rows).conditionals()

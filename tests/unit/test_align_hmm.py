@@ -39,11 +39,9 @@ def test_em_does_not_depend_on_threads() -> None:
 def test_new_words_do_not_attract_all_links(estimator: str) -> None:
     corpus = toy_corpus()
     aligner = Aligner.train(corpus, seed=1) if estimator == "gibbs" else Aligner.train_hmm(corpus)
-    found = aligner.align("the zyx red house", "la rouge maison")
-    assert (0, 0) in found.links
-    assert (2, 1) in found.links
-    assert (3, 2) in found.links
-    assert not any(i == 1 for i, _ in found.links)
+    found = set(aligner.align("the zyx red house", "la rouge maison").links or ())
+    assert {(0, 0), (2, 1), (3, 2)} <= found
+    assert not any(i == 1 for i, _ in found)
 
 
 def test_fertilities_are_no_plain_hmm() -> None:
@@ -65,7 +63,8 @@ def test_training_goes_on_from_a_model() -> None:
     )
     alone = Aligner.train(second, seed=1)
     pair = ("the old garden", "la vieille jardin")
-    assert both.hmm(*pair).log_weight([1, 2, 3]) > alone.hmm(*pair).log_weight([1, 2, 3])
+    links = np.array([1, 2, 3], dtype=np.uint32)
+    assert both.hmm(*pair).log_weight(links) > alone.hmm(*pair).log_weight(links)
 
 
 def test_a_plain_hmm_is_nothing_to_go_on_from() -> None:

@@ -108,7 +108,28 @@ USABLE = {
     "minus infinity in capitals": Usable(edited("-99\t", "-Infinity\t")),
     "a zero for <s>": Usable(edited("-99\t", "0\t")),
     "a probability of zero": Usable(edited("-1.5\t", "-99\t"), {("</s>", "b"): -math.inf}),
-    "less than -99": Usable(edited("-1.5\t", "-123.4\t"), {("</s>", "b"): -math.inf}),
+    "zero in other words": Usable(edited("-1.5\t", "-9.90e1\t"), {("</s>", "b"): -math.inf}),
+    "less than -99": Usable(edited("-1.5\t", "-99.999\t"), {("</s>", "b"): -99.999}),
+    "much less than -99": Usable(edited("-1.5\t", "-1e30\t"), {("</s>", "b"): -1e30}),
+    "a word of probability zero": Usable(
+        edited("-0.75\tb", "-99\tb"),
+        {("b", "<s>"): -math.inf, ("b", "new"): -math.inf},
+        ("gives 1 word the probability zero (log10 of -99 or -inf): 'b'",),
+    ),
+    "two words of probability zero": Usable(
+        edited("-0.75\tb", "-inf\tb", edited("-1.25\t</s>", "-99.0\t</s>")),
+        {("b", "<s>"): -math.inf, ("b", "new"): -math.inf, ("</s>", "a"): -math.inf},
+        ("gives 2 words the probability zero (log10 of -99 or -inf): '</s>' and others",),
+    ),
+    "<unk> of probability zero": Usable(
+        edited("-2\t<unk>", "-99\t<unk>"),
+        {("new", "a"): -math.inf, ("<unk>", ""): -math.inf},
+        ("gives 1 word the probability zero (log10 of -99 or -inf): '<unk>'",),
+    ),
+    "words of very small probability": Usable(
+        edited("-0.75\tb", "-100.5\tb", edited("-1.25\t</s>", "-99.9990\t</s>")),
+        {("b", "<s>"): -100.7, ("b", "new"): -100.6, ("</s>", "a"): -100.299},
+    ),
     "a probability just above zero": Usable(edited("-1.5\t", "-98.9998\t"), {("</s>", "b"): -98.9998}),
     "a probability of one": Usable(edited("-1.5\t", "0.0\t"), {("</s>", "b"): 0.0}),
     "a back-off weight of zero": Usable(
@@ -127,6 +148,9 @@ USABLE = {
     ),
     "no <unk>, but a probability for it": Usable(
         NO_UNKNOWN, {("new", "a"): -4.3, ("<unk>", ""): -4, ("b", "new"): -0.75}, unknown_log10=-4
+    ),
+    "no <unk>, but a very small probability for it": Usable(
+        NO_UNKNOWN, {("new", "a"): -100.3, ("<unk>", ""): -100, ("b", "new"): -0.75}, unknown_log10=-100
     ),
     "<unk> and a probability for none": Usable(MODEL, unknown_log10=-4),
     "no <s>": Usable(
@@ -147,6 +171,17 @@ USABLE = {
         edited("ngram 2=3", "ngram 2=3\nngram 3=0", edited("\\end\\", "\\3-grams:\n\n\\end\\"))
     ),
     "an empty highest order without a section": Usable(edited("ngram 2=3", "ngram 2=3\nngram 3=0")),
+    "an empty highest order that gives back-off weights effect": Usable(
+        edited(
+            "ngram 2=3", "ngram 2=3\nngram 3=0", edited("a b", "a b\t-0.7", edited("<s> a", "<s> a\t0.5"))
+        ),
+        {("</s>", "a b"): -0.7 - 1.5, ("b", "<s> a"): 0.5 - 0.125, ("new", "a b"): -0.7 + 0.4 - 2},
+        order=3,
+    ),
+    "two empty orders above unigrams": Usable(
+        edited("ngram 2=3\n", "ngram 2=0\nngram 3=0\n", MODEL.split("\\2-grams", maxsplit=1)[0] + "\\end\\"),
+        {("a", "<s>"): -0.2 - 0.5, ("b", "a"): -0.3 - 0.75, ("</s>", "b"): 0.4 - 1.25},
+    ),
     "an empty order in the middle": Usable(
         edited(
             "ngram 2=3",
@@ -336,6 +371,16 @@ REFUSED: dict[str, tuple[str | bytes, int, str]] = {
     "two signs": (edited("-0.5\t", "+-0.5\t"), 9, "found '+-0.5', expected a number"),
     "a hexadecimal number": (edited("-0.5\t", "-0x1p-1\t"), 9, "found '-0x1p-1', expected a number"),
     "beyond a double": (edited("-0.5\t", "-1e400\t"), 9, "found '-1e400', expected a number"),
+    "a probability beyond floats": (
+        edited("-0.5\t", "-1e39\t"),
+        9,
+        "found the log10 probability '-1e39', expected at least -1e38, or -inf for zero",
+    ),
+    "a weight beyond floats": (
+        edited("a\t-0.3", "a\t-2e38"),
+        9,
+        "found the log10 back-off weight '-2e38', expected at least -1e38, or -inf for zero",
+    ),
     "an infinite weight": (
         edited("a\t-0.3", "a\tinf"),
         9,
@@ -480,7 +525,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("log10_prob", [0.5, math.nan, math.inf])
 def test_a_probability_of_unknown_words_is_at_most_one(tmp_path: Path, log10_prob: float) -> None:
-    with pytest.raises(ModelError, match="expected at most 0"):
+    with pytest.raises(ModelError, match=r"expected -1e\+38 to 0, or -inf"):
         load(tmp_path, NO_UNKNOWN, unknown_log10=log10_prob)
 
 

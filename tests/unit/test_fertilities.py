@@ -74,7 +74,7 @@ def test_log_linear_does_not_depend_on_threads() -> None:
 
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(UnknownSymbolError, match="poison"):
-        smooth("poison", WORDS, HISTOGRAMS.ravel().tolist(), 2)
+        smooth("poison", WORDS, HISTOGRAMS.ravel().astype(np.float32), 2)
     with pytest.raises(UnknownSymbolError):
         AlignerOptions(fertilities="poison")
 

@@ -118,7 +118,7 @@ def test_links(client: TestClient, method: str) -> None:
 
 def test_link_probabilities(client: TestClient) -> None:
     answer = ask(client, "align", source="he hath", target="he has", marginals="samples", samples=50)
-    assert answer["samples"] == 50
+    assert answer["sampling"]["draws"] == 50
     assert all(0 <= p <= 1.000001 for _, _, p in answer["probabilities"])
 
 

@@ -1,5 +1,8 @@
 #include "hiddenite/align/alignment.hpp"
 
+#include <cmath>
+#include <stdexcept>
+
 #include "hiddenite/align/sampler.hpp"
 #include "hiddenite/base/error.hpp"
 #include "hiddenite/base/parallel.hpp"
@@ -34,7 +37,13 @@ std::size_t AlignmentTrainer::bytes() const {
   return pairs_.bytes() + chains_.size() * chain;
 }
 
-std::vector<float> AlignmentTrainer::probabilities(std::size_t sentence, int d) const {
+std::pair<std::size_t, std::size_t> AlignmentTrainer::lengths(std::size_t sentence) const {
+  if (sentence >= num_sentences()) throw std::out_of_range("no such sentence");
+  return {bitext_.source.sentence(sentence).size(), bitext_.target.sentence(sentence).size()};
+}
+
+std::vector<float> AlignmentTrainer::probabilities(std::size_t sentence, std::size_t d) const {
+  if (sentence >= num_sentences()) throw std::out_of_range("no such sentence");
   const std::uint64_t begin = pairs_.cell_begin[sentence], end = pairs_.cell_begin[sentence + 1];
   std::vector<float> result(end - begin, 0.0f);
   const auto collected = static_cast<float>(options_.sweeps() - options_.first_collected());
@@ -49,64 +58,68 @@ std::vector<float> AlignmentTrainer::probabilities(std::size_t sentence, int d) 
 
 namespace {
 
-constexpr std::uint64_t MAX_TRIALS_PER_SAMPLE = 10'000;
+// Where so many trials do not give the draws that were asked for, more would not either: the bound is loose.
+constexpr std::uint64_t TRIALS_PER_SAMPLE = 100, LEAST_TRIALS = 20'000;
 
-// Shares of exact draws, from the point of view of the generated words.
-void sample_links(const FertilityHmm& hmm, const AlignTask& task, Random& random, DirectionAnswer& answer) {
-  const Deadline deadline(task.budget.seconds);
-  const FertilitySampler sampler(hmm, deadline);
-  if (sampler.is_empty()) return;
-  Links links;
-  double ratio = 0.0;
-  const std::uint64_t most = MAX_TRIALS_PER_SAMPLE * task.num_samples;
-  while (answer.samples.size() < task.num_samples && answer.trials < most && !deadline.is_over()) {
-    ++answer.trials;
-    if (sampler.draw(random, links, ratio)) answer.samples.push_back(links);
-  }
-  answer.probabilities.assign(hmm.num_targets * hmm.num_sources, 0.0f);
-  if (answer.samples.empty()) return;
-  const float share = 1.0f / static_cast<float>(answer.samples.size());
-  for (const Links& draw : answer.samples) {
-    for (std::size_t j = 0; j < draw.size(); ++j) {
-      if (draw[j] > 0) answer.probabilities[j * hmm.num_sources + draw[j] - 1] += share;
-    }
-  }
+// Of the answer's weight: what a proof may leave open. Those who check it sum up in another order.
+constexpr double PROOF_SLACK = 1e-11;
+
+LinkDraws draw_links(const FertilityHmm& hmm, const AlignTask& task, const Deadline& deadline, Random random) {
+  LinkDraws result;
+  FertilitySampler bound(hmm, deadline);
+  if (bound.is_empty()) throw NoAlignment();
+  if (!bound.is_ready()) return result;
+  SamplerOptions options;
+  options.max_trials = LEAST_TRIALS + TRIALS_PER_SAMPLE * task.num_samples;
+  RejectionSampler<FertilitySampler> sampler(bound, options, random);
+  sampler.fix();
+  result.is_complete = sampler.run(task.num_samples, deadline, [&](const FertilitySampler::Draw& draw, Random&) {
+    result.draws.push_back(draw.links);
+  });
+  result.trials = sampler.num_trials();
+  result.log_partition = sampler.estimate(deadline);
+  return result;
 }
 
-void chain_links(const FertilityHmm& hmm, DirectionAnswer& answer) {
+// Shares of the draws, from the point of view of the generated words.
+std::vector<float> shares(const FertilityHmm& hmm, const std::vector<Links>& draws) {
+  if (draws.empty()) return {};
+  std::vector<std::uint32_t> counts(hmm.num_targets * hmm.num_sources, 0);
+  for (const Links& draw : draws) {
+    for (std::size_t j = 0; j < draw.size(); ++j) {
+      if (draw[j] > 0) ++counts[j * hmm.num_sources + draw[j] - 1];
+    }
+  }
+  std::vector<float> result(counts.size());
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    result[k] = static_cast<float>(counts[k]) / static_cast<float>(draws.size());
+  }
+  return result;
+}
+
+std::vector<float> chain_links(const FertilityHmm& hmm, const Deadline& deadline) {
+  Pace pace(deadline);
   JumpSums chain(hmm);
-  answer.probabilities.assign(hmm.num_targets * hmm.num_sources, 0.0f);
-  if (chain.run_backward(std::vector<double>(hmm.num_sources + 1, 0.0)) == LOG_ZERO) return;
   CellMatrix posterior(hmm.num_targets, hmm.num_sources, 0.0);
-  chain.posterior(posterior);
+  const double total = chain.run_backward(std::vector<double>(hmm.num_sources + 1, 0.0), pace);
+  if (total == LOG_ZERO) throw NoAlignment();
+  if (total == -LOG_ZERO || !chain.posterior(posterior, pace)) return {};
+  std::vector<float> result(hmm.num_targets * hmm.num_sources);
   for (std::size_t j = 0; j < hmm.num_targets; ++j) {
     for (std::size_t i = 0; i < hmm.num_sources; ++i) {
-      answer.probabilities[j * hmm.num_sources + i] = static_cast<float>(posterior[j][i + 1]);
+      result[j * hmm.num_sources + i] = static_cast<float>(posterior[j][i + 1]);
     }
   }
+  return result;
 }
 
-void align_best(const FertilityHmm& hmm, const AlignTask& task, DirectionAnswer& answer) {
-  if (task.method == AlignTask::Method::EXACT && task.num_best > 1) {
-    RankedAlignments ranked = align_kbest(hmm, task.num_best, task.budget);
-    answer.links = std::move(ranked.links);
-    answer.log_weights = std::move(ranked.log_weights);
-    answer.exact = ranked.exact;
-    answer.upper = answer.log_weights.empty() ? LOG_ZERO : answer.log_weights.front();
-    return;
+Aligned align_best(const FertilityHmm& hmm, const AlignTask& task, const Deadline& deadline) {
+  switch (task.method) {
+    case AlignTask::Method::PAPER: return align_paper(hmm, task.paper, deadline);
+    case AlignTask::Method::VITERBI: return align_viterbi(hmm, deadline);
+    case AlignTask::Method::EXACT: break;
   }
-  Aligned best = task.method == AlignTask::Method::EXACT   ? align_exact(hmm, task.budget)
-                 : task.method == AlignTask::Method::PAPER ? align_paper(hmm, task.paper)
-                                                           : align_viterbi(hmm);
-  // Viterbi may link a word more often than its fertility allows.
-  if (best.log_weight > LOG_ZERO || !best.links.empty()) {
-    answer.links.push_back(std::move(best.links));
-    answer.log_weights.push_back(best.log_weight);
-  }
-  answer.exact = best.exact;
-  answer.upper = best.upper;
-  answer.iterations = best.iterations;
-  answer.labels = best.labels;
+  return align_kbest(hmm, task.num_best, deadline);
 }
 
 std::vector<std::string_view> words_of(std::string_view line) {
@@ -126,16 +139,43 @@ void transpose(std::size_t sources, std::size_t targets, std::vector<float>& pro
 
 }  // namespace
 
-DirectionAnswer align_hmm(const FertilityHmm& hmm, const AlignTask& task, Random random) {
+DirectionAnswer align_hmm(const FertilityHmm& hmm, const AlignTask& task, const Deadline& deadline, Random random) {
   DirectionAnswer answer;
-  align_best(hmm, task, answer);
+  const bool has_more = task.num_samples > 0 || task.chain_probabilities || task.proves;
+  if (task.num_best > 0) answer.best = align_best(hmm, task, has_more ? deadline.within(0.5) : deadline);
+  if (task.proves && answer.best && answer.best->certificate.exact()) {
+    const double slack = PROOF_SLACK * std::max(1.0, std::fabs(answer.best->log_weights[0]));
+    ProofTree tree = prove_optimal(hmm, answer.best->links[0], slack, deadline);
+    if (!tree.nodes.empty()) answer.proof = std::move(tree);
+  }
   if (task.num_samples > 0) {
-    sample_links(hmm, task, random, answer);
+    answer.sampled = draw_links(hmm, task, deadline, random);
+    answer.probabilities = shares(hmm, answer.sampled->draws);
   } else if (task.chain_probabilities) {
-    chain_links(hmm, answer);
+    answer.probabilities = chain_links(hmm, deadline);
   }
   return answer;
 }
+
+namespace {
+
+void align_line(const AlignmentModel& model, const std::array<std::vector<std::string_view>, 2>& words,
+                const AlignTask& task, std::uint64_t record, AlignAnswer& answer) {
+  const Deadline deadline(task.budget);
+  answer.source_length = static_cast<std::uint32_t>(words[0].size());
+  answer.target_length = static_cast<std::uint32_t>(words[1].size());
+  for (int d = 0; d < 2; ++d) {
+    if (!task.directions[d]) continue;
+    const bool has_more = d == 0 && task.directions[1];
+    const Deadline share = has_more ? deadline.within(0.5) : deadline;
+    answer.directions[d] = align_hmm(model.hmm(d, words), task, share, Random(task.seed, 2 * record + d));
+    if (d == 1 && !answer.directions[d].probabilities.empty()) {
+      transpose(words[0].size(), words[1].size(), answer.directions[d].probabilities);
+    }
+  }
+}
+
+}  // namespace
 
 std::vector<AlignAnswer> align_lines(const AlignmentModel& model, std::string_view source_text,
                                      std::string_view target_text, const AlignTask& task, std::uint64_t first_record,
@@ -144,23 +184,14 @@ std::vector<AlignAnswer> align_lines(const AlignmentModel& model, std::string_vi
   if (sources.size() != targets.size()) throw ModelError("source and target have different numbers of lines");
   std::vector<AlignAnswer> answers(sources.size());
   parallel_for(sources.size(), threads, [&](std::size_t n, int) {
-    AlignAnswer& answer = answers[n];
     try {
       check_text(sources[n], "source", first_record + n + 1);
       check_text(targets[n], "target", first_record + n + 1);
+      align_line(model, {words_of(sources[n]), words_of(targets[n])}, task, first_record + n, answers[n]);
     } catch (const FormatError& e) {
-      answer.error = e.file + " line " + std::to_string(e.line) + ": " + e.what();
-      return;
-    }
-    const std::array<std::vector<std::string_view>, 2> words{words_of(sources[n]), words_of(targets[n])};
-    answer.source_length = static_cast<std::uint32_t>(words[0].size());
-    answer.target_length = static_cast<std::uint32_t>(words[1].size());
-    for (int d = 0; d < 2; ++d) {
-      if (!task.directions[d]) continue;
-      answer.directions[d] = align_hmm(model.hmm(d, words), task, Random(task.seed, 2 * (first_record + n) + d));
-      if (d == 1 && !answer.directions[d].probabilities.empty()) {
-        transpose(words[0].size(), words[1].size(), answer.directions[d].probabilities);
-      }
+      answers[n].error = e.file + " line " + std::to_string(e.line) + ": " + e.what();
+    } catch (const ModelError& e) {
+      answers[n].error = e.what();
     }
   });
   return answers;

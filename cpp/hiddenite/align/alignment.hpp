@@ -1,5 +1,7 @@
 // The door to word alignment: train on parallel text, align sentence pairs.
 //
+// Numbers of chains, sentences and directions that do not exist are std::out_of_range.
+//
 // Which door to take:
 //   train                       AlignmentTrainer: sweep() until done, then model(), probabilities()
 //   align with a model          align_lines: many pairs, in parallel, in order
@@ -8,8 +10,10 @@
 #include <memory>
 #include <optional>
 
+#include "hiddenite/align/branching.hpp"
 #include "hiddenite/align/model.hpp"
 #include "hiddenite/align/search.hpp"
+#include "hiddenite/exact/rejection.hpp"
 
 namespace hiddenite::align {
 
@@ -26,7 +30,7 @@ class AlignmentTrainer {
   double sweep(int threads);
   // A chain's sweep over some sentences: GibbsChain.
   double sweep_shard(std::size_t c, std::size_t begin, std::size_t end, std::uint64_t shard) {
-    return chains_[c]->sweep(begin, end, shard);
+    return chains_.at(c)->sweep(begin, end, shard);
   }
   std::uint32_t num_sweeps_done() const { return chains_.front()->num_sweeps_done(); }
   std::size_t num_sentences() const { return bitext_.num_sentences(); }
@@ -36,16 +40,17 @@ class AlignmentTrainer {
   const GibbsOptions& options() const { return options_; }
 
   // [target position * source length + source position]: the mean probability of each link of direction d.
-  std::vector<float> probabilities(std::size_t sentence, int d) const;
+  std::vector<float> probabilities(std::size_t sentence, std::size_t d) const;
+  std::pair<std::size_t, std::size_t> lengths(std::size_t sentence) const;  // of its source and target
   // With those of the earlier training, if it went on from one.
   AlignmentTables tables() const {
     AlignmentTables counts = expected_counts(bitext_, pairs_, chains_, options_);
     return earlier_ ? merge(*earlier_, counts, options_) : counts;
   }
-  const GibbsChain& chain(std::size_t c) const { return *chains_[c]; }
+  const GibbsChain& chain(std::size_t c) const { return *chains_.at(c); }
   std::size_t num_chains() const { return chains_.size(); }
   void restore(std::size_t c, std::uint32_t sweeps_done, std::array<GibbsDirection, 2> directions) {
-    chains_[c]->restore(sweeps_done, std::move(directions));
+    chains_.at(c)->restore(sweeps_done, std::move(directions));
   }
 
  private:
@@ -61,24 +66,30 @@ struct AlignTask {
   enum class Method { EXACT, PAPER, VITERBI };
   Method method = Method::EXACT;
   std::array<bool, 2> directions{true, true};
-  AlignBudget budget;
+  Budget budget{.states = DEFAULT_LABELS};  // of a sentence pair, all directions and stages together
   PaperOptions paper;
-  std::uint32_t num_best = 1;        // EXACT: the k best
+  std::uint32_t num_best = 1;        // EXACT: the k best; 0: none is asked for
+  bool proves = false;               // the best alignment, for others to check
   std::uint32_t num_samples = 0;     // link probabilities from so many exact draws
   bool chain_probabilities = false;  // or from the chain alone, without fertilities
   std::uint64_t seed = 0;
 };
 
+// Independent draws of alignments, and what they say.
+struct LinkDraws {
+  std::vector<Links> draws;
+  bool is_complete = false;         // as many as were asked for; else the budget or the limit on trials came first
+  std::uint64_t trials = 0;
+  PartitionEstimate log_partition;  // ln of the sum of all alignments' weights
+};
+
 // What became of one sentence pair in one direction; links are of generated words.
 struct DirectionAnswer {
-  std::vector<Links> links;          // one, or the k best
-  std::vector<double> log_weights;
-  bool exact = false;
-  double upper = LOG_ZERO;
-  std::uint64_t iterations = 0, labels = 0;
-  std::vector<float> probabilities;  // [target position * source length + source position], or empty
-  std::uint64_t trials = 0;          // of the sampler
-  std::vector<Links> samples;
+  std::optional<Aligned> best;       // if it was asked for
+  std::optional<LinkDraws> sampled;  // likewise
+  std::optional<ProofTree> proof;    // of the best, if it was asked for, is certified, and there was time
+  // [target position * source length + source position]; empty if they were not asked for or cannot be known.
+  std::vector<float> probabilities;
 };
 
 struct AlignAnswer {
@@ -91,7 +102,7 @@ struct AlignAnswer {
 std::vector<AlignAnswer> align_lines(const AlignmentModel& model, std::string_view source_text,
                                      std::string_view target_text, const AlignTask& task, std::uint64_t first_record,
                                      int threads);
-// The same of given HMMs, which is what tests and other models use.
-DirectionAnswer align_hmm(const FertilityHmm& hmm, const AlignTask& task, Random random);
+// The same of a given HMM, which is what tests and other models use. Throws NoAlignment.
+DirectionAnswer align_hmm(const FertilityHmm& hmm, const AlignTask& task, const Deadline& deadline, Random random);
 
 }  // namespace hiddenite::align

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hiddenite/base/error.hpp"
+#include "hiddenite/base/interrupt.hpp"
 #include "hiddenite/base/random.hpp"
 #include "hiddenite/base/text.hpp"
 
@@ -93,6 +94,7 @@ double spelling_likeness(std::string_view a, std::string_view b) {
 void TextSide::read(std::string_view text, const std::string& name) {
   const std::vector<std::string_view> lines = split_lines(text);
   for (std::size_t n = 0; n < lines.size(); ++n) {
+    if (n % 1024 == 0) check_interrupt();
     std::string_view line = n == 0 ? without_bom(lines[n]) : lines[n];
     check_text(line, name, n + 1);
     for (std::string_view word = next_word(line); !word.empty(); word = next_word(line)) {
@@ -131,6 +133,7 @@ PairTable::PairTable(const Bitext& bitext, bool string_prior) {
   cell_begin.push_back(0);
   PairIds ids;
   for (std::size_t s = 0; s < bitext.num_sentences(); ++s) {
+    check_interrupt();
     const auto e = bitext.source.sentence(s), f = bitext.target.sentence(s);
     for (const WordId target_word : f) {
       for (const WordId source_word : e) {
@@ -157,6 +160,7 @@ PairTable::PairTable(const Bitext& bitext, bool string_prior) {
   PairIds stem_ids;
   stem_pair.resize(num_pairs());
   for (std::size_t p = 0; p < num_pairs(); ++p) {
+    if (p % 1024 == 0) check_interrupt();
     const WordId e = source[p], f = target[p];
     ++source_partners[e];
     ++target_partners[f];

@@ -11,6 +11,8 @@
 // Steps are Polyak's, (bound - best weight known) / |direction|^2, along a
 // direction that remembers the last one. The chain's alignments on the way,
 // improved by local search, are the weights known.
+//
+// All sums are rounded up: the bound holds for the real numbers.
 #pragma once
 
 #include "hiddenite/align/fertility.hpp"
@@ -21,37 +23,43 @@ namespace hiddenite::align {
 struct Incumbent {
   Links links;
   double log_weight = LOG_ZERO;
-  // Takes over better links; returns whether they were.
-  bool offer(const FertilityHmm& hmm, Links candidate);
+  double tie = 0.0;  // what a bound can be above this weight by rounding alone
+  // Takes over better links, after improving them; returns whether they were better.
+  bool offer(const FertilityHmm& hmm, Links candidate, Pace& pace);
+  // Whether an alignment of at most this weight is no better.
+  bool reaches(double upper) const { return upper <= log_weight + tie; }
 };
 
 class FertilityBound {
  public:
-  // Descents end early when the deadline is over, but each makes one step.
-  FertilityBound(const FertilityHmm& hmm, const Deadline& deadline);
+  FertilityBound(const FertilityHmm& hmm, Pace& pace);
 
-  double upper() const { return upper_; }  // the lowest bound met
-  bool is_closed(const Incumbent& incumbent) const;
+  // The lowest bound met: positive infinity if time ended before the first.
+  double upper() const { return upper_; }
+  bool is_closed(const Incumbent& incumbent) const { return incumbent.reaches(upper_); }
   std::uint64_t iterations() const { return iterations_; }
 
+  // The bound of these multipliers, and the links that the chain and the rows choose. Positive infinity if time ends.
+  double bound_at(const CellMatrix& multipliers, Links& links, std::vector<std::uint8_t>& chosen);
+
+  // They end early when there is no more time.
   void descend_by_word(std::size_t iterations, Incumbent& incumbent);
   void descend_by_cell(std::size_t iterations, Incumbent& incumbent);
 
   // At the lowest bound met: the multipliers, and the chain's emissions with them.
   const CellMatrix& multipliers() const { return best_; }
   const CellMatrix& tilted_emission();
-  // What the rows add to the chain's maximum there, each, and with a link forced.
-  double row_maximum(std::size_t i) const;
-  double row_maximum_with(std::size_t i, std::size_t j) const;
+  // What row i adds to the chain's maximum there; with_link[j]: the same with column j in its set.
+  double row_maximum(std::size_t i, std::vector<double>& with_link) const;
 
  private:
   double chain_maximum(const CellMatrix& multipliers, Links& links);
+  double word_row(std::size_t i, double slope, std::size_t& count) const;
   double cell_rows(const CellMatrix& multipliers, std::vector<std::uint8_t>& chosen) const;
-
-  bool goes_on(std::size_t step, std::size_t steps, const Incumbent& incumbent) const;
+  void tilt(const CellMatrix& multipliers);
 
   const FertilityHmm& hmm_;
-  const Deadline& deadline_;
+  Pace& pace_;
   BestJumps chain_;
   CellMatrix tilted_, best_;
   double upper_ = -LOG_ZERO;
@@ -59,7 +67,10 @@ class FertilityBound {
   mutable std::vector<std::pair<double, std::uint32_t>> row_;  // scratch
 };
 
-// Two sums of the same terms in different orders differ by less.
-inline constexpr double FERTILITY_TOLERANCE = 1e-9;
+// fertility(i, count) - paid, rounded up; `size` is the sum of the prices' absolute values.
+inline double row_value(double fertility, double paid, double size, std::size_t count) {
+  if (fertility == LOG_ZERO) return LOG_ZERO;
+  return fertility - paid + (std::fabs(fertility) + size) * static_cast<double>(count + 4) * 0x1p-52;
+}
 
 }  // namespace hiddenite::align

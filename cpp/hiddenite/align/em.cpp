@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "hiddenite/base/error.hpp"
+#include "hiddenite/base/interrupt.hpp"
 #include "hiddenite/base/parallel.hpp"
 
 namespace hiddenite::align {
@@ -230,6 +231,7 @@ double AlignmentEm::expect(Model model, std::size_t begin, std::size_t end, int 
     parallel_for(pieces, threads, [&](std::size_t piece, int thread) {
       const std::size_t first = begin + piece * SENTENCES_PER_PIECE;
       for (std::size_t s = first; s < std::min(end, first + SENTENCES_PER_PIECE); ++s) {
+        check_interrupt();
         log_prob[piece] += expect(d, model, s, scratch[static_cast<std::size_t>(thread)]);
       }
     });
@@ -249,16 +251,16 @@ double AlignmentEm::iterate(Model model, int threads) {
   return fit;
 }
 
-std::vector<std::uint64_t> AlignmentEm::counts(int d) const {
-  const Direction& dir = directions_[d];
+std::vector<std::uint64_t> AlignmentEm::counts(std::size_t d) const {
+  const Direction& dir = directions_.at(d);
   std::vector<std::uint64_t> result = dir.pair_count;
   result.insert(result.end(), dir.null_count.begin(), dir.null_count.end());
   for (const auto& h : dir.jump_count) result.insert(result.end(), h.begin(), h.end());
   return result;
 }
 
-void AlignmentEm::set_counts(int d, std::span<const std::uint64_t> counts) {
-  Direction& dir = directions_[d];
+void AlignmentEm::set_counts(std::size_t d, std::span<const std::uint64_t> counts) {
+  Direction& dir = directions_.at(d);
   std::vector<std::vector<std::uint64_t>*> parts{&dir.pair_count, &dir.null_count};
   for (auto& h : dir.jump_count) parts.push_back(&h);
   std::size_t size = 0;

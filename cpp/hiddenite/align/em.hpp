@@ -28,8 +28,9 @@ class AlignmentEm {
   double expect(Model model, std::size_t begin, std::size_t end, int threads);
   void maximise(Model model);
   // Counts of a direction as one array (pairs, NULL by word, jumps), in units that add up in any order.
-  std::vector<std::uint64_t> counts(int d) const;
-  void set_counts(int d, std::span<const std::uint64_t> counts);  // throws ModelError if there are too many or few
+  std::vector<std::uint64_t> counts(std::size_t d) const;
+  // Throws ModelError if there are too many or few.
+  void set_counts(std::size_t d, std::span<const std::uint64_t> counts);
   // Expected counts of the last iteration, without fertilities.
   AlignmentTables tables() const;
   std::size_t num_sentences() const { return bitext_.num_sentences(); }

@@ -8,15 +8,21 @@
 // the chain's state is that position alone, 0 before the first. Without the
 // fertilities this is an ordinary HMM: Viterbi takes O(I^2 J).
 //
+// Rounding. Maxima over the chain are rounded up at every step, so that they are
+// bounds for the real numbers behind the doubles; the weight of an alignment is a
+// plain sum, and rounding_of says how far off it can be.
+//
 // Which door to take:
 //   the weight of an alignment      log_weight
 //   best alignment of the chain     BestJumps::best_log_weight, then BestJumps::best_links
 //   what each link could reach      BestJumps::max_marginals
+//   a first alignment               greedy_links
 //   a better neighbour              improve
 #pragma once
 
-#include <chrono>
+#include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "hiddenite/base/types.hpp"
@@ -38,8 +44,12 @@ struct CellMatrix {
 };
 
 struct FertilityHmm {
+  static constexpr double LARGEST_WEIGHT = 1e100;  // in absolute value, if finite: sums stay far from infinity
+
   FertilityHmm() = default;
   FertilityHmm(std::size_t sources, std::size_t targets, std::size_t max_fertility);
+  // Throws ModelError, with the place, for a weight that is NaN, positive infinity or larger than LARGEST_WEIGHT.
+  void check() const;
 
   std::size_t num_sources = 0, num_targets = 0, max_fertility = 0;
   CellMatrix emission;             // [j][i]: ln p(target word j | source word i)
@@ -56,21 +66,52 @@ struct FertilityHmm {
 
 // One routine for every answer's weight.
 double log_weight(const FertilityHmm& hmm, const Links& links);
+// The same, after checking that there is a link for each target word, to 0 .. I (std::out_of_range).
+double checked_log_weight(const FertilityHmm& hmm, const Links& links);
 double log_weight_without_fertility(const FertilityHmm& hmm, const Links& links);
+// How far log_weight(links) can be from the sum of the real numbers.
+double rounding_of(const FertilityHmm& hmm, const Links& links);
 std::vector<std::uint32_t> count_links(const FertilityHmm& hmm, const Links& links);  // of each source word
 
-// Moves single links while that raises the weight; returns the weight.
-double improve(const FertilityHmm& hmm, Links& links);
+// No less than the real number that x was rounded from, by one operation.
+inline double rounded_up(double x) { return x * (x < 0.0 ? 1.0 - 0x1p-51 : 1.0 + 0x1p-51); }
 
-// The chain's maxima under emissions that differ from the model's.
+// Asks a deadline now and then: the clock costs as much as a hundred additions.
+class Pace {
+ public:
+  explicit Pace(const Deadline& deadline) : deadline_(deadline) {}
+  // After so many more additions.
+  bool is_over(std::uint64_t work) {
+    work_ += work;
+    if (work_ < PIECE || over_) return over_;
+    work_ = 0;
+    return over_ = deadline_.is_over();
+  }
+
+ private:
+  static constexpr std::uint64_t PIECE = 1 << 18;
+
+  const Deadline& deadline_;
+  std::uint64_t work_ = 0;
+  bool over_ = false;
+};
+
+// Each target word takes the link that weighs most after the one before it: O(I J).
+Links greedy_links(const FertilityHmm& hmm);
+// Moves single links while that raises the weight and there is time; returns the weight.
+double improve(const FertilityHmm& hmm, Links& links, Pace& pace);
+
+// The chain's maxima under emissions that differ from the model's, rounded up.
 class BestJumps {
  public:
   explicit BestJumps(const FertilityHmm& hmm);
-  double best_log_weight(const CellMatrix& emission);  // fills the forward maxima
+  // Fills the forward maxima. Positive infinity if the time ends before.
+  double best_log_weight(const CellMatrix& emission, Pace& pace);
   Links best_links(const CellMatrix& emission) const;  // of the last best_log_weight
-  void fill_backward(const CellMatrix& emission);
-  // The best weight of an alignment through each cell; needs both passes.
-  void max_marginals(const CellMatrix& emission, CellMatrix& result) const;
+  // Returns whether there was time.
+  bool fill_backward(const CellMatrix& emission, Pace& pace);
+  // The best weight of an alignment through each cell; needs both passes. Returns whether there was time.
+  bool max_marginals(const CellMatrix& emission, CellMatrix& result, Pace& pace) const;
   // The best weight of the target words from j on, after `last`.
   const double* after(std::size_t j) const { return backward_[j]; }
 

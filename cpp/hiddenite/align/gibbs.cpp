@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hiddenite/base/error.hpp"
+#include "hiddenite/base/interrupt.hpp"
 
 namespace hiddenite::align {
 
@@ -68,6 +69,7 @@ void GibbsChain::restore(std::uint32_t sweeps_done, std::array<GibbsDirection, 2
     if (!fits) throw ModelError("the checkpoint was made for another text or other options");
   }
   done_ = sweeps_done;
+  is_torn_ = false;
   for (Pair& pair : pairs_) pair.count = {0, 0};
   std::fill(stem_pairs_.begin(), stem_pairs_.end(), std::array<std::uint32_t, 2>{0, 0});
   for (int d = 0; d < 2; ++d) {
@@ -98,6 +100,7 @@ void GibbsChain::draw_first_links(int d, Random& random) {
   GibbsDirection& dir = directions_[d];
   dir.links.assign(to(d).tokens.size(), 0);
   for (std::size_t s = 0; s < bitext_.num_sentences(); ++s) {
+    check_interrupt();
     open_sentence(d, s);
     const std::size_t n = from_words_.size(), m = to_words_.size();
     if (n == 0) continue;
@@ -124,6 +127,7 @@ void GibbsChain::count_all(int d) {
   dir.null_total = 0;
   if (base_) count_base(d);
   for (std::size_t s = 0; s < bitext_.num_sentences(); ++s) {
+    check_interrupt();
     open_sentence(d, s);
     const std::uint32_t* const links = dir.links.data() + to(d).begin[s];
     for (std::size_t t = 0; t < to_words_.size(); ++t) {
@@ -166,6 +170,7 @@ void GibbsChain::estimate_jumps(int d, bool collect) {
   JumpHistograms& jumps = dir.jumps;
   for (auto* h : {&jumps.start, &jumps.inner, &jumps.end}) h->assign(2 * most + 1, 0.0);
   for (std::size_t s = 0; s < bitext_.num_sentences(); ++s) {
+    if (s % 1024 == 0) check_interrupt();
     const auto n = static_cast<std::ptrdiff_t>(from(d).sentence(s).size());
     std::ptrdiff_t last = 0;
     for (std::uint64_t t = to(d).begin[s]; t < to(d).begin[s + 1]; ++t) {
@@ -196,6 +201,7 @@ void GibbsChain::estimate_fertilities(int d, bool collect) {
   std::vector<std::uint32_t> counts;
   double total = 0.01 * static_cast<double>(width);
   for (std::size_t s = 0; s < bitext_.num_sentences(); ++s) {
+    if (s % 1024 == 0) check_interrupt();
     const auto words = from(d).sentence(s);
     counts.assign(words.size() + 1, 0);
     for (std::uint64_t t = to(d).begin[s]; t < to(d).begin[s + 1]; ++t) ++counts[dir.links[t]];
@@ -333,6 +339,8 @@ double GibbsChain::draw_sentence(int d, std::size_t s, Random& random, bool coll
 }
 
 double GibbsChain::sweep(std::size_t begin, std::size_t end, std::uint64_t shard) {
+  if (is_torn_) throw ModelError("the training was stopped within a sweep; begin again, or go on from its checkpoint");
+  is_torn_ = true;
   Random random(seed_, splitmix64(chain_ + 1) ^ splitmix64(done_ + 1) ^ (shard == 0 ? 0 : splitmix64(~shard)));
   const bool fertile = done_ >= options_.model1_sweeps + options_.hmm_sweeps;
   const bool jumps = done_ >= options_.model1_sweeps;
@@ -344,6 +352,7 @@ double GibbsChain::sweep(std::size_t begin, std::size_t end, std::uint64_t shard
   }
   double log_total = 0.0;
   for (std::size_t s = begin; s < std::min(end, bitext_.num_sentences()); ++s) {
+    check_interrupt();
     for (int d = 0; d < 2; ++d) {
       log_total += fertile ? draw_sentence<Stage::FERTILITY>(d, s, random, collect)
                    : jumps ? draw_sentence<Stage::HMM>(d, s, random, collect)
@@ -351,6 +360,7 @@ double GibbsChain::sweep(std::size_t begin, std::size_t end, std::uint64_t shard
     }
   }
   ++done_;
+  is_torn_ = false;
   const auto words = static_cast<double>(bitext_.source.tokens.size() + bitext_.target.tokens.size());
   return log_total / std::max(words, 1.0);
 }

@@ -84,7 +84,7 @@ class GibbsChain {
   // links are put together and given to each by restore().
   double sweep(std::size_t begin, std::size_t end, std::uint64_t shard);
 
-  const GibbsDirection& direction(int d) const { return directions_[d]; }  // 0 forward, 1 reverse
+  const GibbsDirection& direction(std::size_t d) const { return directions_.at(d); }  // 0 forward, 1 reverse
   std::uint32_t cell_unit() const { return cell_unit_; }
   // For a checkpoint between sweeps: directions hold links and sums; the rest follows from them.
   void restore(std::uint32_t sweeps_done, std::array<GibbsDirection, 2> directions);
@@ -116,6 +116,7 @@ class GibbsChain {
   std::uint64_t seed_, chain_;
   const BaseCounts* base_;
   std::uint32_t done_ = 0, cell_unit_ = 0;
+  bool is_torn_ = false;  // an interrupt ended a sweep halfway
   std::vector<Pair> pairs_;
   std::vector<std::array<std::uint32_t, 2>> stem_pairs_;
   std::array<GibbsDirection, 2> directions_;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "hiddenite/base/error.hpp"
+#include "hiddenite/base/interrupt.hpp"
 
 namespace hiddenite::align {
 
@@ -152,7 +154,10 @@ void AlignmentModel::fill_fertilities(int d, const std::vector<Word>& from, Fert
   }
 }
 
-FertilityHmm AlignmentModel::hmm(int d, const std::array<std::vector<std::string_view>, 2>& words) const {
+FertilityHmm AlignmentModel::hmm(std::size_t direction,
+                                 const std::array<std::vector<std::string_view>, 2>& words) const {
+  if (direction > 1) throw std::out_of_range("the direction is 0 or 1");
+  const auto d = static_cast<int>(direction);
   std::array<std::vector<Word>, 2> looked_up;
   for (int side = 0; side < 2; ++side) {
     for (const std::string_view word : words[side]) looked_up[side].push_back(look_up(side, word));
@@ -163,6 +168,7 @@ FertilityHmm AlignmentModel::hmm(int d, const std::array<std::vector<std::string
   const double p0 = options_.null_probability;
   const double null_base = options_.null_prior * static_cast<double>(tables_.null_count[d].size() + 1);
   for (std::size_t j = 0; j < to.size(); ++j) {
+    check_interrupt();
     const double null_count = to[j].id == NO_WORD ? 0.0 : tables_.null_count[d][to[j].id];
     hmm.emission[j][0] = log_or_zero(p0 * (null_count + options_.null_prior) / (null_total_[d] + null_base));
     for (std::size_t i = 0; i < from.size(); ++i) {

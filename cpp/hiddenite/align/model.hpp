@@ -33,8 +33,8 @@ class AlignmentModel {
   // Throws ModelError if the tables do not fit together.
   AlignmentModel(AlignmentTables tables, const GibbsOptions& options, bool string_prior);
 
-  // The HMM of direction d; words[0] is the source sentence, words[1] the target one.
-  FertilityHmm hmm(int d, const std::array<std::vector<std::string_view>, 2>& words) const;
+  // The HMM of a direction, 0 or 1; words[0] is the source sentence, words[1] the target one.
+  FertilityHmm hmm(std::size_t direction, const std::array<std::vector<std::string_view>, 2>& words) const;
   const AlignmentTables& tables() const { return tables_; }
   const GibbsOptions& options() const { return options_; }
   bool has_string_prior() const { return string_prior_; }

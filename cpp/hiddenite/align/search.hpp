@@ -5,36 +5,35 @@
 //   the k best                            align_kbest
 //   Quirk's algorithm as published        align_paper (figures 1 and 2)
 //   fertilities left out of the search    align_viterbi
+//
+// The deadline is the record's. Its states are labels: partial alignments that
+// the exact last step tells apart, which also bounds its memory.
 #pragma once
 
 #include "hiddenite/align/fertility.hpp"
+#include "hiddenite/base/error.hpp"
 
 namespace hiddenite::align {
 
-// lower <= the best weight <= upper; exact: they meet, to FERTILITY_TOLERANCE.
+inline constexpr std::uint64_t DEFAULT_LABELS = 4'000'000;
+
+// Every alignment has probability zero.
+class NoAlignment : public ModelError {
+ public:
+  NoAlignment() : ModelError("no alignment has a probability above zero") {}
+};
+
 struct Aligned {
-  Links links;
-  double log_weight = LOG_ZERO;  // log_weight(links)
-  bool exact = false;
-  double upper = -LOG_ZERO;
-  std::uint64_t iterations = 0;  // of the descent
-  std::uint64_t labels = 0;      // of the exact last step
+  std::vector<Links> links;         // best first
+  std::vector<double> log_weights;  // log_weight(links)
+  Certificate certificate;          // refinements: steps of the descent; states: labels
 };
 
-struct AlignBudget {
-  double seconds = -LOG_ZERO;
-  std::uint64_t labels = 4'000'000;
-};
+// All throw NoAlignment if that is proved.
+Aligned align_exact(const FertilityHmm& hmm, const Deadline& deadline);
 
-// An alignment of weight zero has no links and is exact: nothing is possible.
-Aligned align_exact(const FertilityHmm& hmm, const AlignBudget& budget = {});
-
-struct RankedAlignments {
-  std::vector<Links> links;
-  std::vector<double> log_weights;
-  bool exact = false;
-};
-RankedAlignments align_kbest(const FertilityHmm& hmm, std::size_t k, const AlignBudget& budget = {});
+// Exact: these are the k best, or all there are. The bounds are those of the first.
+Aligned align_kbest(const FertilityHmm& hmm, std::size_t k, const Deadline& deadline);
 
 struct PaperOptions {
   enum class Step { CONSTANT, HARMONIC, ROOT };  // d, d / k, d / sqrt(k)
@@ -43,8 +42,10 @@ struct PaperOptions {
   double scale = 0.5;                            // d
   bool exactly_all = true;                       // sets z of exactly J links
 };
-Aligned align_paper(const FertilityHmm& hmm, const PaperOptions& options);
+// The chain's last alignment, as figure 1 returns it.
+Aligned align_paper(const FertilityHmm& hmm, const PaperOptions& options, const Deadline& deadline);
 
-Aligned align_viterbi(const FertilityHmm& hmm);
+// Proves nothing.
+Aligned align_viterbi(const FertilityHmm& hmm, const Deadline& deadline);
 
 }  // namespace hiddenite::align

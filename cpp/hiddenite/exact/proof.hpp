@@ -55,6 +55,13 @@ class Deadline {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
   const Budget& budget() const { return budget_; }
+  // The same clock, over when this share of the time that is left has passed.
+  Deadline within(double share) const {
+    Deadline result = *this;
+    const double left = budget_.seconds - spent();
+    if (left > 0.0 && std::isfinite(left)) result.budget_.seconds -= (1.0 - share) * left;
+    return result;
+  }
   // The same clock with fewer refinements.
   Deadline with_refinements(std::uint64_t most) const {
     Deadline result = *this;

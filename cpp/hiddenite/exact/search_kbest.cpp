@@ -4,8 +4,8 @@
 #include <set>
 
 #include "hiddenite/exact/best_first.hpp"
+#include "hiddenite/exact/bound/paper.hpp"
 #include "hiddenite/exact/empty_support.hpp"
-#include "hiddenite/exact/paper.hpp"
 #include "hiddenite/exact/search.hpp"
 
 namespace hiddenite::exact {
@@ -112,6 +112,7 @@ class KBestSearch {
     auto graph = q_.ranked_edges();
     BestFirst paths(graph, graph.start());
     while (!paths.is_empty()) {
+      check_interrupt();
       if (pool_.kth() >= paths.next_log_weight()) return true;
       words_.clear();
       for (const auto& choice : paths.next()) words_.push_back(choice.k);

@@ -38,6 +38,7 @@ bool SparseViterbi::decode(const Reading& reading, bool ends, std::size_t max_st
   states_.push_back({table_.start(), 0, 0, 0.0});
   std::size_t first = 0;
   for (std::size_t slot = 0; slot < reading.length(); ++slot) {
+    check_interrupt();
     const std::size_t next = states_.size();
     if (!advance(reading, slot, first, max_steps)) return false;
     first = next;

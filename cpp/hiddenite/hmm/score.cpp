@@ -15,10 +15,10 @@ class Forward {
  public:
   explicit Forward(const SparseHmm& chain) : chain_(chain) {}
 
-  // ln p(w | before).
+  // ln p(w | before); an impossible word leaves no trace.
   double step(WordId w) {
     const StateSet set = chain_.set(w);
-    if (set.group == NO_GROUP || dead_) return LOG_ZERO;
+    if (set.group == NO_GROUP) return LOG_ZERO;
     next_.assign(set.size, 0.0);
     if (last_ == NO_WORD) {
       for (std::uint32_t i = 0; i < set.size; ++i) next_[i] = chain_.initial[chain_.state(w, i)];
@@ -28,7 +28,7 @@ class Forward {
     const std::span<const double> emission = chain_.emissions(w);
     double sum = 0.0;
     for (std::uint32_t i = 0; i < set.size; ++i) sum += next_[i] *= emission[i];
-    dead_ = !(sum > 0.0);
+    if (!(sum > 0.0)) return LOG_ZERO;
     for (double& x : next_) x /= sum;
     now_.swap(next_);
     last_ = w;
@@ -39,7 +39,6 @@ class Forward {
   const SparseHmm& chain_;
   std::vector<double> now_, next_;
   WordId last_ = NO_WORD;
-  bool dead_ = false;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "hiddenite/base/error.hpp"
 #include "hiddenite/base/parallel.hpp"
@@ -14,17 +15,16 @@ std::vector<WordId> completed(const SparseHmm& chain, std::span<const WordId> wo
   std::vector<WordId> result(words.begin(), words.end());
   if (complete && chain.has_end) result.push_back(SENTENCE_END);
   for (const WordId w : result) {
-    if (w >= chain.num_words() || chain.word_group[w] == NO_GROUP) throw ModelError("a word that no state emits");
+    if (w >= chain.num_words()) throw ModelError("a word that the chain does not have");
   }
   return result;
 }
 
-[[noreturn]] void fail_zero() { throw ModelError("the sentence has probability zero under the model"); }
-
-// p(z_1) or x T, before the word itself is looked at.
+// p(z_1) or x T, before the word itself is looked at; nothing for a word that no state emits.
 void predict(const SparseHmm& chain, const std::vector<WordId>& words, std::size_t t, const double* before,
              double* now) {
   const StateSet set = chain.set(words[t]);
+  if (set.size == 0) return;
   std::fill_n(now, set.size, 0.0);
   if (t > 0) {
     chain.add_forward(chain.set(words[t - 1]), before, set, now);
@@ -43,7 +43,7 @@ StateNumbers layout(const SparseHmm& chain, const std::vector<WordId>& words) {
   return result;
 }
 
-// Fills the filter; the scales are p(x_t | before).
+// Fills the filter, up to a word that is impossible; the scales are p(x_t | before).
 StateNumbers forward(const SparseHmm& chain, const std::vector<WordId>& words, std::vector<double>& scale) {
   StateNumbers result = layout(chain, words);
   for (std::size_t t = 0; t < words.size(); ++t) {
@@ -52,7 +52,10 @@ StateNumbers forward(const SparseHmm& chain, const std::vector<WordId>& words, s
     const std::span<const double> emission = chain.emissions(words[t]);
     double sum = 0.0;
     for (std::size_t i = 0; i < emission.size(); ++i) sum += now[i] *= emission[i];
-    if (!(sum > 0.0)) fail_zero();
+    if (!(sum > 0.0)) {
+      result.log_prob = LOG_ZERO;
+      return result;
+    }
     for (std::size_t i = 0; i < emission.size(); ++i) now[i] /= sum;
     scale.push_back(sum);
     result.log_prob += std::log(sum);
@@ -71,6 +74,7 @@ StateNumbers posterior_states(const SparseHmm& chain, std::span<const WordId> gi
   const std::vector<WordId> words = completed(chain, given, complete);
   std::vector<double> scale, beta, weight;
   StateNumbers result = forward(chain, words, scale);
+  if (result.log_prob == LOG_ZERO) return result;
   for (std::size_t t = words.size(); t-- > 0;) {
     const StateSet set = chain.set(words[t]);
     if (t + 1 == words.size()) {
@@ -116,7 +120,7 @@ BestStates best_states(const SparseHmm& chain, std::span<const WordId> given, bo
     const std::span<const double> emission = chain.emissions(words[t]);
     double most = 0.0;
     for (std::uint32_t j = 0; j < set.size; ++j) most = std::max(most, now[j] *= emission[j]);
-    if (!(most > 0.0)) fail_zero();
+    if (!(most > 0.0)) return {{}, LOG_ZERO};
     for (double& x : now) x /= most;
     result.log_prob += std::log(most);
     before.swap(now);
@@ -134,6 +138,7 @@ std::vector<double> next_words(const SparseHmm& chain, std::span<const WordId> g
   const std::vector<WordId> words = completed(chain, given, false);
   std::vector<double> scale, states(chain.initial);
   const StateNumbers filter = forward(chain, words, scale);
+  if (filter.log_prob == LOG_ZERO) return std::vector<double>(chain.num_words(), 0.0);
   if (!words.empty()) {
     std::fill(states.begin(), states.end(), 0.0);
     const double* const now = filter.values.data() + filter.begin[words.size() - 1];
@@ -155,6 +160,9 @@ std::vector<double> state_visits(const SparseHmm& chain, const TokenText& text, 
   parallel_for(pieces, threads, [&](std::size_t piece, int) {
     for (std::size_t s = piece; s < text.num_sentences(); s += pieces) {
       const StateNumbers posterior = posterior_states(chain, text.sentence(s), true);
+      if (posterior.log_prob == LOG_ZERO) {
+        throw ModelError("sentence " + std::to_string(s + 1) + " has probability zero under the model");
+      }
       for (std::size_t i = 0; i < posterior.states.size(); ++i) sums[piece][posterior.states[i]] += posterior.values[i];
     }
   });

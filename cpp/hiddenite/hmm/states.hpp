@@ -23,8 +23,8 @@ struct StateNumbers {
   double log_prob = 0.0;                // ln p of the words given
 };
 
-// The words as given; `complete` adds </s>, if the chain has it. A sequence of
-// probability zero throws ModelError.
+// The words as given; `complete` adds </s>, if the chain has it. Words of
+// probability zero have log_prob LOG_ZERO, and values that mean nothing.
 StateNumbers filter_states(const SparseHmm& chain, std::span<const WordId> words, bool complete);
 StateNumbers posterior_states(const SparseHmm& chain, std::span<const WordId> words, bool complete);
 
@@ -34,10 +34,11 @@ struct BestStates {
 };
 BestStates best_states(const SparseHmm& chain, std::span<const WordId> words, bool complete);
 
-// [word]: p(word | words)
+// [word]: p(word | words); zeros if the words have probability zero.
 std::vector<double> next_words(const SparseHmm& chain, std::span<const WordId> words);
 
-// [state]: expected number of visits, sum over all positions of the posterior.
+// [state]: expected number of visits, sum over all positions of the posterior. A
+// sentence of probability zero throws ModelError.
 std::vector<double> state_visits(const SparseHmm& chain, const TokenText& text, int threads);
 
 }  // namespace hiddenite::hmm

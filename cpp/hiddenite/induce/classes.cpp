@@ -27,7 +27,7 @@ class ClassMove {
   void move_class(std::uint32_t word) {
     const TagSet present = lexicon_.of(word);
     begin(word, std::max(2u, options_.particles));
-    const TagSet centre = options_.fault == Fault::CENTRED_CLASSES ? present : neighbour(present);
+    const TagSet centre = options_.fault.is(Fault::CENTRED_CLASSES) ? present : neighbour(present);
     for (std::size_t p = 0; p < particles_.size(); ++p) {
       enter(word, p, p == 0 ? present : neighbour(centre), p == 0);
       tags_.clear();
@@ -177,7 +177,7 @@ class ClassMove {
     const double tables = state_.emissions.total(t).tables;
     if (state_.spelled() || tables == 0.0) return 0.0;
     const double factor = -tables * std::log1p(1.0 / static_cast<double>(lexicon_.num_types_with(t)));
-    return options_.fault == Fault::WRONG_CLASS_SIGN ? -factor : factor;
+    return options_.fault.is(Fault::WRONG_CLASS_SIGN) ? -factor : factor;
   }
 
   Tag draw_head(const TagSet& set) {

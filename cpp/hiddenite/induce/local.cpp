@@ -44,7 +44,7 @@ void sweep_local(TaggingState& state, const MoveOptions& options, Random& random
     state.seat(position, last, base, random, trail, weight);
     ++statistics.proposals;
     const double log_ratio = weight.log() - old_weight.log() + std::log(scores[old_tag] / scores[tag]);
-    if (log_ratio >= 0.0 || random.uniform() < std::exp(log_ratio) || options.fault == Fault::NO_CORRECTION) {
+    if (log_ratio >= 0.0 || random.uniform() < std::exp(log_ratio) || options.fault.is(Fault::NO_CORRECTION)) {
       ++statistics.accepted;
       continue;
     }

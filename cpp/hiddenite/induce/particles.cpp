@@ -31,8 +31,8 @@ void BlockParticles::begin(std::size_t num_particles) {
 }
 
 void BlockParticles::run(Particle& particle, std::span<const Tag> tags, bool retained, const WordBase& base) {
-  const bool repeat_tags = retained && options_.fault != Fault::NO_RETAINED;
-  const bool repeat_seats = repeat_tags && options_.fault != Fault::REDRAWN_SEATS;
+  const bool repeat_tags = retained && !options_.fault.is(Fault::NO_RETAINED);
+  const bool repeat_seats = repeat_tags && !options_.fault.is(Fault::REDRAWN_SEATS);
   if (repeat_seats) scratch_ = left_trail_;
   double scores[TagSet::CAPACITY];
   const std::size_t num_choices = tags.empty() ? state_.num_tags() : tags.size();
@@ -49,7 +49,7 @@ void BlockParticles::run(Particle& particle, std::span<const Tag> tags, bool ret
       }
       particle.weight.multiply(total / scores[choice]);
     }
-    if (options_.fault == Fault::SHARED_EVENTS) count_again(tokens_[i], last_[i], particle.weight);
+    if (options_.fault.is(Fault::SHARED_EVENTS)) count_again(tokens_[i], last_[i], particle.weight);
     const Tag tag = tags.empty() ? static_cast<Tag>(choice) : tags[choice];
     state_.set_tag(tokens_[i], tag);
     particle.tags.push_back(tag);

@@ -21,28 +21,17 @@
 
 #include <array>
 
+#include "hiddenite/induce/fault.hpp"
 #include "hiddenite/induce/state.hpp"
 
 namespace hiddenite::induce {
-
-// Deliberate errors, by which the tests of the samplers are tested.
-enum class Fault {
-  NONE,
-  NO_CORRECTION,       // local and sentence: no Metropolis–Hastings step
-  NO_RETAINED,         // type: particle 0 is drawn like the others
-  REDRAWN_SEATS,       // type: particle 0 repeats the tags, not the seats
-  SHARED_EVENTS,       // type: an event belongs to each token that it touches
-  WRONG_CLASS_SIGN,    // lexicon: the change of the bases of other words with the wrong sign
-  CENTRED_CLASSES,     // lexicon: classes are proposed around the retained one
-  UNCONDITIONAL,       // sentence: a particle filter without the retained particle
-};
 
 struct MoveOptions {
   unsigned particles = 10;
   unsigned chunk = 64;            // tokens of a type that move together; 0: all
   unsigned singleton_tags = 8;    // lexicon: so many other tags are tried for a class of one, or as many
   unsigned singleton_tokens = 1024;  // as have no more tokens than this together
-  Fault fault = Fault::NONE;
+  [[no_unique_address]] PlantedFault fault{};
 };
 
 // What a sweep did. Effective sample sizes are kept by the number of tokens of the type, in powers of two.

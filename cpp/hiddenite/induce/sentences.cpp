@@ -50,7 +50,7 @@ class SentenceProposal {
   void particles(const Frozen& frozen, std::vector<Tag>& tags) {
     const std::size_t length = tags.size(), n = std::max(2u, options_.particles);
     const unsigned history = state_.order() - 1;
-    const std::size_t first = options_.fault == Fault::UNCONDITIONAL ? n : 0;  // the retained particle
+    const std::size_t first = options_.fault.is(Fault::UNCONDITIONAL) ? n : 0;  // the retained particle
     paths_.assign(n, std::vector<Tag>(history, boundary_));
     std::vector<double> weights(n, 1.0), scores(stride_);
     std::vector<float> row(stride_);
@@ -289,7 +289,7 @@ void sweep_sentences(TaggingState& state, const MoveOptions& options, bool exact
     }
     ++statistics.proposals;
     const double log_ratio = weight.log() - new_frozen - old_weight.log() + old_frozen;
-    if (log_ratio >= 0.0 || random.uniform() < std::exp(log_ratio) || options.fault == Fault::NO_CORRECTION) {
+    if (log_ratio >= 0.0 || random.uniform() < std::exp(log_ratio) || options.fault.is(Fault::NO_CORRECTION)) {
       ++statistics.accepted;
       continue;
     }

@@ -2,10 +2,12 @@
 //
 // Liberal in what is usable (preambles, CRLF, missing back-off columns, models
 // that are not closed), strict in what would be a guess (see docs/arpa.md).
+// A log10 of exactly -99 and -inf stand for zero; any other number is meant.
 // A MAX-ARPA file has two more columns on each line, log10 mf and log10 mb;
 // the reader accepts it and computes the two columns anew. It also lists the
 // n-grams that were inserted to close the table, because they have bounds of
-// their own; a plain file lists what was read or estimated.
+// their own (and, after back-off weights above 1, "probabilities" above 1); a
+// plain file lists what was read or estimated.
 #pragma once
 
 #include <functional>

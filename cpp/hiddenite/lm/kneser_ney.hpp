@@ -25,7 +25,6 @@
 // The model is the same as that of the whole text, to the bit.
 #pragma once
 
-#include <array>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -33,6 +32,7 @@
 #include <vector>
 
 #include "hiddenite/base/text.hpp"
+#include "hiddenite/lm/interpolate.hpp"
 #include "hiddenite/lm/ngram.hpp"
 #include "hiddenite/lm/windows.hpp"
 
@@ -47,12 +47,6 @@ struct TrainOptions {
   std::optional<std::vector<std::string>> vocabulary;  // all other words become <unk>
   std::size_t memory_bytes = std::size_t{1} << 31;
   std::string temporary_directory = "/tmp";
-};
-
-struct Discounts {
-  std::array<double, 3> d{0.5, 1.0, 1.5};
-  bool closed_form = false;
-  double of(std::uint64_t count) const { return count == 0 ? 0.0 : d[std::min<std::uint64_t>(count, 3) - 1]; }
 };
 
 struct Estimate {

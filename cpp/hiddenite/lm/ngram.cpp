@@ -229,10 +229,18 @@ class Linker {
     table_.suffix[node] = suffix;
     set_weights(level, i, node);
     if (std::isnan(table_.log_prob[node])) {
-      table_.log_prob[node] = table_.log_backoff[parent] + table_.log_prob[suffix];
+      table_.log_prob[node] = inserted_log_prob(table_.log_backoff[parent], table_.log_prob[suffix]);
       table_.implied.push_back(node);
     }
     return true;
+  }
+
+  static float inserted_log_prob(float log_backoff, float log_prob) {
+    const float sum = log_backoff + log_prob;
+    if (std::isinf(sum) && !std::isinf(log_backoff) && !std::isinf(log_prob)) {
+      throw ModelError("the back-off weights and probabilities are too small to be added");
+    }
+    return sum;
   }
 
   NgramTable& table_;
@@ -325,6 +333,19 @@ class MaxBackoff {
 
 }  // namespace
 
+namespace {
+
+// An empty order at the top gives the back-off weights below it their effect: one is enough, and where all of
+// them are 1, none is needed.
+void drop_empty_orders(std::vector<NgramLevel>& levels) {
+  const auto has_weights = [](const NgramLevel& level) {
+    return std::any_of(level.log_backoff.begin(), level.log_backoff.end(), [](float b) { return b != 0.0f; });
+  };
+  while (levels.size() > 1 && levels.back().size() == 0 && !has_weights(levels[levels.size() - 2])) levels.pop_back();
+}
+
+}  // namespace
+
 void TableBuilder::add(NgramLevel level) {
   const WordId num_words = table_.vocabulary.size();
   levels_.push_back(std::async(
@@ -343,7 +364,7 @@ void TableBuilder::add(NgramLevel level) {
 NgramTable TableBuilder::finish() {
   std::vector<NgramLevel> levels;
   for (std::future<NgramLevel>& level : levels_) levels.push_back(level.get());
-  while (levels.size() > 1 && levels.back().size() == 0) levels.pop_back();
+  drop_empty_orders(levels);
   table_.order = static_cast<int>(levels.size());
   Linker(table_, levels).run();
   levels.clear();

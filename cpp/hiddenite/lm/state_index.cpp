@@ -13,9 +13,17 @@ constexpr double INF = std::numeric_limits<double>::infinity();
 
 float round_down(double x) { return -round_up(-x); }
 
-// Sums of bounds: where the infinities disagree, the bound is none at all.
-double add_up(double a, double b) { return std::isnan(a + b) ? INF : a + b; }
-double add_down(double a, double b) { return std::isnan(a + b) ? -INF : a + b; }
+// Sums of bounds, never below the true sum: beside -1e30 a summand of 1 is lost without a trace, unless the sum
+// is moved up where it fell short. Where infinities disagree, the bound is none at all.
+double add_up(double a, double b) {
+  const double sum = a + b;
+  if (std::isnan(sum)) return INF;
+  if (std::isinf(sum)) return sum;
+  const double part_b = sum - a;
+  const double lost = (a - (sum - part_b)) + (b - part_b);  // exactly, whatever the magnitudes
+  return lost > 0.0 ? std::nextafter(sum, INF) : sum;
+}
+double add_down(double a, double b) { return -add_up(-a, -b); }
 
 }  // namespace
 
@@ -97,8 +105,8 @@ void StateIndex::bound_states() {
       double later_up = 0.0, later_down = 0.0;
       if (a < num_contexts && arc.word != SENTENCE_END) later_up = states_[a].up, later_down = states_[a].down;
       if (!ends_) later_up = std::max(later_up, 0.0), later_down = std::min(later_down, 0.0);
-      arc.up = round_up(add_up(p - p_suffix, later_up));
-      arc.down = round_down(add_down(p - p_suffix, later_down));
+      arc.up = round_up(add_up(add_up(p, -p_suffix), later_up));
+      arc.down = round_down(add_down(add_down(p, -p_suffix), later_down));
       up = std::max(up, double{arc.up});
       down = std::min(down, double{arc.down});
     }
@@ -182,7 +190,7 @@ void StateIndex::tabulate_words() {
       down[c] = std::min(down[c], arcs_[a].down);
     }
     for (std::size_t c = 0; c < num_classes; ++c) {
-      const float fall = std::isfinite(up_of_word_[w]) ? round_up(double{up[c]} - up_of_word_[w]) : 0.0f;
+      const float fall = std::isfinite(up_of_word_[w]) ? round_up(add_up(up[c], -up_of_word_[w])) : 0.0f;
       fall_after_word_[c * num_words + w] = std::min(fall, 0.0f);
       down_after_word_[c * num_words + w] = down[c];
     }

@@ -36,7 +36,7 @@ from hiddenite.align.training import HmmTraining, Sweep, Training
 from hiddenite.archive import Archive, read_archive, write_archive
 from hiddenite.corpus import Sentence, sentence_text, tokenize
 from hiddenite.errors import BudgetExceeded, ModelError
-from hiddenite.results import Failure
+from hiddenite.results import Certificate, Failure
 
 FORMAT = "hiddenite aligner"
 VERSION = 1
@@ -127,10 +127,11 @@ class Aligner:
         """Keep what a finished training has learnt."""
         tables = training.tables()
         options = training.options
-        tables.fertility = [
+        forward, reverse = (
             smooth(options.fertilities, words, table, options.max_fertility)
             for words, table in zip(tables.words, tables.fertility, strict=True)
-        ]
+        )
+        tables.fertility = forward, reverse
         model = AlignmentModel(tables, training.options.core(), training.options.string_prior)
         return cls(model, training.options)
 
@@ -156,13 +157,15 @@ class Aligner:
         budget: float | None = None,
         seed: int = 0,
         require_exact: bool = False,
+        proof: bool = False,
     ) -> Alignment:
         """Align one sentence pair.
 
         ``samples=n`` adds link probabilities from n exact draws, ``marginals="hmm"`` those of the chain
         without fertilities; ``threshold`` takes links by probability. A ``budget`` in seconds that ends first
-        returns the best so far and how far off it can be; with ``require_exact`` it raises
-        :class:`BudgetExceeded`.
+        returns the best so far and how far off it can be; with ``require_exact`` whatever is not proved
+        raises :class:`BudgetExceeded`. ``proof`` adds proofs of the best alignments that others can check:
+        :mod:`hiddenite.align.proofs`.
         """
         question = Question(
             method,
@@ -174,15 +177,13 @@ class Aligner:
             threshold,
             budget,
             seed,
+            proof=proof,
         )
         result = next(self.ask([(source, target)], question, threads=1))
         if isinstance(result, Failure):
             raise ModelError(result.error)
-        if require_exact and result.certificate is not None and not result.certificate.exact:
-            gap = result.certificate.gap
-            raise BudgetExceeded(
-                f"the budget ended before the proof; the answer may be {gap:.4g} off", result
-            )
+        if require_exact and not result.exact:
+            raise BudgetExceeded(_what_is_missing(result), result)
         return dataclasses.replace(result, id=None)
 
     def align_many(
@@ -211,9 +212,11 @@ class Aligner:
         answers = self._model.align_lines(
             block.source, block.target, question.task(), block.first_line - 1, threads
         )
-        for n, one in enumerate(answers, block.first_line):
+        texts = zip(block.source.split(b"\n"), block.target.split(b"\n"), strict=True)
+        for n, (one, sides) in enumerate(zip(answers, texts, strict=False), block.first_line):
             fault = block.faults.get(n)
-            yield read_answer(one, question, n) if fault is None else Failure(fault, id=n)
+            words = [tokenize(side.decode()) for side in sides] if question.proof and not one.error else ()
+            yield read_answer(one, question, n, words) if fault is None else Failure(fault, id=n)
 
     def hmm(self, source: Sentence, target: Sentence, *, reverse: bool = False) -> FertilityHmm:
         """Return the weights of one sentence pair in one direction."""
@@ -228,18 +231,18 @@ class Aligner:
         header = {"format": FORMAT, "version": VERSION, "options": dataclasses.asdict(self.options)}
         words: dict[str, list[str]] = {}
         arrays: dict[str, NDArray[Any]] = {
-            "pair_source": np.asarray(tables.pair_source, dtype=np.uint32),
-            "pair_target": np.asarray(tables.pair_target, dtype=np.uint32),
+            "pair_source": tables.pair_source,
+            "pair_target": tables.pair_target,
         }
         for d, name in enumerate(("source", "target")):
             words[f"words.{name}"] = tables.words[d]
-            for field, kind in _PER_WORD.items():
-                arrays[f"{field}.{name}"] = np.asarray(getattr(tables, field)[d], dtype=kind)
+            for field in _PER_WORD:
+                arrays[f"{field}.{name}"] = getattr(tables, field)[d]
         for d, name in enumerate(("forward", "reverse")):
             for field in ("pair_count", "null_count", "fertility"):
-                arrays[f"{field}.{name}"] = np.asarray(getattr(tables, field)[d], dtype=np.float32)
-            for which, histogram in zip(_JUMPS, tables.jumps[d], strict=True):
-                arrays[f"jumps.{which}.{name}"] = np.asarray(histogram, dtype=np.float64)
+                arrays[f"{field}.{name}"] = getattr(tables, field)[d]
+            for which, histogram in zip(_JUMPS, tables.jumps(d), strict=True):
+                arrays[f"jumps.{which}.{name}"] = histogram
         write_archive(path, header, words, arrays)
 
     @classmethod
@@ -259,20 +262,26 @@ class Aligner:
         sizes = [len(side) for side in words]
         for field, kind in _PER_WORD.items():
             sides = zip(("source", "target"), sizes, strict=True)
-            setattr(tables, field, [archive.array(f"{field}.{s}", kind, n).tolist() for s, n in sides])
-        pairs = archive.array("pair_source", np.uint32)
-        tables.pair_source = pairs.tolist()
-        tables.pair_target = archive.array("pair_target", np.uint32, len(pairs)).tolist()
+            setattr(tables, field, tuple(archive.array(f"{field}.{s}", kind, n) for s, n in sides))
+        tables.pair_source = archive.array("pair_source", np.uint32)
+        num_pairs = len(tables.pair_source)
+        tables.pair_target = archive.array("pair_target", np.uint32, num_pairs)
         width = options.max_fertility + 1
         for field, expected in (
-            ("pair_count", (len(pairs), len(pairs))),
+            ("pair_count", (num_pairs, num_pairs)),
             ("null_count", (sizes[1], sizes[0])),
             ("fertility", (sizes[0] * width, sizes[1] * width)),
         ):
             rows = zip(("forward", "reverse"), expected, strict=True)
-            setattr(tables, field, [archive.array(f"{field}.{d}", np.float32, n).tolist() for d, n in rows])
-        tables.jumps = [
-            [archive.array(f"jumps.{which}.{d}", np.float64).tolist() for which in _JUMPS]
-            for d in ("forward", "reverse")
-        ]
+            setattr(tables, field, tuple(archive.array(f"{field}.{d}", np.float32, n) for d, n in rows))
+        for d, name in enumerate(("forward", "reverse")):
+            tables.set_jumps(d, *(archive.array(f"jumps.{which}.{name}", np.float64) for which in _JUMPS))
         return cls(AlignmentModel(tables, options.core(), options.string_prior), options)
+
+
+def _what_is_missing(result: Alignment) -> str:
+    if isinstance(result.certificate, Certificate) and not result.certificate.exact:
+        return f"the budget ended before the proof; the answer may be {result.certificate.gap:.4g} off"
+    if result.sampling is not None and result.sampling.note is not None:
+        return f"{result.sampling.note}; raise the budget, or ask for marginals='hmm'"
+    return "the draws do not decide all links; ask for more samples"

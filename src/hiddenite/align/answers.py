@@ -4,22 +4,32 @@ The two directions are models of their own: forward, each target word is generat
 NULL; in reverse the roles change. With both directions, links are those of the two best alignments after
 symmetrization, the log weight is the sum, and the certificate adds up the two proofs. With a threshold, links
 are those whose probability (the mean of both directions') reaches it: the least expected number of wrong
-decisions, for a threshold of one half.
+decisions, for a threshold of one half. Nothing is said of best alignments then: no weight, and a certificate
+of these decisions (:mod:`hiddenite.align.decisions`). What is not known is None.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import AlignAnswer, AlignMethod, AlignTask, DirectionAnswer, PaperOptions, PaperStep
+from hiddenite._core import AlignAnswer, AlignMethod, AlignTask, CoreAligned, PaperOptions, PaperStep
 from hiddenite.align import symmetrize as symmetrization
+from hiddenite.align.decisions import (
+    LinkCertificate,
+    Sampling,
+    certify_computed,
+    certify_links,
+    mean_of,
+    read_sampling,
+)
 from hiddenite.align.links import Link
+from hiddenite.align.proofs import AlignmentProof, read_proof
 from hiddenite.errors import ModelError, UnknownSymbolError, near_spellings
 from hiddenite.results import Certificate, Failure, json_number
 
@@ -30,9 +40,16 @@ STEPS = {name.lower(): step for name, step in PaperStep.__members__.items()}
 MARGINALS = ("hmm", "samples")
 DEFAULT_SAMPLES = 200
 LEAST_SHOWN = 0.001  # probabilities below are left out of JSON
+_MOST = {"k": 10**6, "samples": 10**7, "max_states": 10**12}
 
 MethodName = Literal["exact", "paper", "viterbi", "hmm"]
 DirectionName = Literal["forward", "reverse", "both"]
+
+
+def _look_up(kind: str, name: str, known: dict[str, Any]) -> Any:
+    if name not in known:
+        raise UnknownSymbolError(kind, name, near_spellings(name, known) or list(known))
+    return known[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +60,13 @@ class PaperSteps:
     step: str = "root"  # constant: d; harmonic: d / k; root: d / sqrt(k)
     scale: float = 0.5  # d
     exactly_all: bool = True  # fertilities that add up to exactly J
+
+    def __post_init__(self) -> None:
+        _look_up("step", self.step, STEPS)
+        if not 1 <= self.iterations <= 10**9:
+            raise ModelError(f"the number of iterations is {self.iterations}, expected 1 to {10**9}")
+        if not 0 <= self.scale < math.inf:
+            raise ModelError(f"the scale of the steps is {self.scale}, expected a number, 0 or more")
 
     def core(self) -> PaperOptions:
         """Return the core's form."""
@@ -65,10 +89,11 @@ class Question:
     marginals: str | None = None  # link probabilities: of the chain alone, or shares of exact samples
     samples: int = DEFAULT_SAMPLES
     threshold: float | None = None  # links by probability instead of by the best alignments
-    budget: float | None = None  # seconds per sentence pair and direction
+    budget: float | None = None  # seconds per sentence pair
     seed: int = 0  # of the samples
     paper: PaperSteps = PaperSteps()
     max_states: int | None = None  # partial alignments that the exact search may look at
+    proof: bool = False  # of best alignments, for others to check
 
     def __post_init__(self) -> None:
         _look_up("method", self.method, METHODS)
@@ -76,18 +101,23 @@ class Question:
         symmetrization.method_of_name(self.symmetrize)
         if self.marginals is not None:
             _look_up("marginals", self.marginals, dict.fromkeys(MARGINALS))
-        if self.max_states is not None and self.max_states < 1:
-            raise ModelError(f"the number of states is {self.max_states}, expected 1 or more")
-        if self.k < 1 or self.samples < 1:
-            raise ModelError(f"k is {self.k} and samples {self.samples}, expected 1 or more")
+        for name, most in _MOST.items():
+            value = getattr(self, name)
+            if value is not None and not 1 <= value <= most:
+                raise ModelError(f"{name} is {value}, expected 1 to {most}")
         if self.k > 1 and (self.direction == "both" or self.method != "exact"):
             raise ModelError(
                 "k best alignments are of one direction, by the exact method; choose a direction"
             )
+        if self.proof and (self.k > 1 or self.threshold is not None or self.method == "viterbi"):
+            raise ModelError("a proof is of one best alignment, by another method than viterbi")
         if self.threshold is not None and not 0 <= self.threshold <= 1:
             raise ModelError(f"the threshold is {self.threshold}, expected a number from 0 to 1")
-        if self.threshold is not None and self.k > 1:
-            raise ModelError("k best alignments and a threshold exclude each other")
+        if self.threshold is not None and (self.k > 1 or self.method in ("paper", "viterbi")):
+            raise ModelError(
+                "with a threshold, links come from probabilities, not from best alignments; "
+                "leave k and the method out, or the threshold"
+            )
         if self.budget is not None and not self.budget >= 0:
             raise ModelError(f"the budget is {self.budget}, expected seconds, 0 or more")
 
@@ -97,8 +127,9 @@ class Question:
         task.method = METHODS[self.method]
         task.directions = DIRECTIONS[self.direction]
         task.paper = self.paper.core()
-        task.num_best = self.k
+        task.num_best = self.k if self.threshold is None else 0
         marginals = self.marginals or ("samples" if self.threshold is not None else None)
+        task.proves = self.proof
         task.num_samples = self.samples if marginals == "samples" else 0
         task.chain_probabilities = marginals == "hmm"
         task.seed = self.seed & (2**64 - 1)
@@ -106,12 +137,6 @@ class Question:
         if self.max_states is not None:
             task.labels = self.max_states
         return task
-
-
-def _look_up(kind: str, name: str, known: dict[str, Any]) -> Any:
-    if name not in known:
-        raise UnknownSymbolError(kind, name, near_spellings(name, known) or list(known))
-    return known[name]
 
 
 # -------------------------------------------------------------------- answers
@@ -133,30 +158,35 @@ class RankedLinks:
 class Alignment:
     """The links of one sentence pair, and what is proved of them."""
 
-    links: tuple[Link, ...]  # (source, target) positions, sorted
-    log_weight: float | None  # ln w of the best alignments found, summed over directions
-    certificate: Certificate | None  # of that sum; None: links come from training's own averages
+    links: tuple[Link, ...] | None  # (source, target) positions, sorted; None: not known
+    log_weight: float | None  # ln w of the best alignments found, summed over directions; None: of none
+    certificate: Certificate | LinkCertificate | None  # None: links come from training's own averages
     probabilities: NDArray[np.float32] | None = None  # [target, source], mean of the directions
     kbest: tuple[RankedLinks, ...] = ()
-    samples: int = (
-        0  # behind the probabilities, per direction: their standard error is sqrt(p (1 - p) / samples)
-    )
-    trials: int = 0  # draws it took, of all directions
+    sampling: Sampling | None = None  # what the probabilities rest on, if they are drawn
+    proofs: tuple[AlignmentProof, ...] = ()  # of each direction, if they were asked for; not part of the JSON
     id: str | int | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether all that was asked for is proved, and drawn as often as was asked for."""
+        proved = self.certificate is None or self.certificate.exact
+        drawn = self.sampling is None or self.sampling.complete
+        return proved and (drawn or isinstance(self.certificate, LinkCertificate))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object; probabilities are [source, target, p], small ones left out."""
         record: dict[str, Any] = {
             "id": self.id,
-            "links": [list(link) for link in self.links],
+            "links": None if self.links is None else [list(link) for link in self.links],
             "log_weight": None if self.log_weight is None else json_number(self.log_weight),
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
             "probabilities": None if self.probabilities is None else sparse(self.probabilities),
         }
         if self.kbest:
             record["kbest"] = [one.to_dict() for one in self.kbest]
-        if self.samples:
-            record |= {"samples": self.samples, "trials": self.trials}
+        if self.sampling is not None:
+            record["sampling"] = self.sampling.to_dict()
         return record
 
 
@@ -171,29 +201,44 @@ def links_above(probabilities: NDArray[np.float32], threshold: float) -> tuple[L
     return tuple((i, j) for i, j in np.argwhere(threshold <= probabilities.T).tolist())
 
 
-def read_answer(answer: AlignAnswer, question: Question, id: int | None = None) -> Alignment | Failure:
-    """Turn the core's answer into a record."""
+def read_answer(
+    answer: AlignAnswer, question: Question, id: int | None = None, words: Sequence[Sequence[str]] = ()
+) -> Alignment | Failure:
+    """Turn the core's answer into a record; a proof needs the words of both sides."""
     if answer.error:
         return Failure(answer.error, None, id)
     chosen = [d for d in (0, 1) if DIRECTIONS[question.direction][d]]
     directions = [answer.direction(d) for d in chosen]
-    found = [_links(one.links[0], d) if one.links else () for one, d in zip(directions, chosen, strict=True)]
-    links = (
-        found[0] if len(found) == 1 else symmetrization.symmetrize(found[0], found[1], question.symmetrize)
+    shares = _shares([one.probabilities for one in directions], answer)
+    probabilities = mean_of(shares) if shares else None
+    sampled = [one.sampled for one in directions if one.sampled is not None]
+    sampling = read_sampling(sampled, question.samples, shares) if sampled else None
+    if question.threshold is not None:
+        links = None if probabilities is None else links_above(probabilities, question.threshold)
+        if sampling is None:
+            proof = certify_computed(question.threshold, known=links is not None)
+        else:
+            proof = certify_links(question.threshold, shares, sampled, sampling)
+        return Alignment(links, None, proof, probabilities, (), sampling, (), id)
+    best = [one.best for one in directions if one.best is not None]
+    sides = [_links(one.links[0].tolist(), d) for one, d in zip(best, chosen, strict=True)]
+    if len(sides) == 2:
+        sides = [symmetrization.symmetrize(sides[0], sides[1], question.symmetrize)]
+    proofs = tuple(
+        read_proof(found, one.proof, d, words)
+        for found, one, d in zip(best, directions, chosen, strict=True)
+        if question.proof
     )
-    result = Alignment(
-        tuple(sorted(links)),
-        sum(_weight(one) for one in directions),
-        _certificate(directions, question.method),
-        _probabilities(directions, answer),
-        _ranked(directions[0], chosen[0]) if question.k > 1 else (),
-        min(len(one.samples) for one in directions),
-        sum(one.trials for one in directions),
+    return Alignment(
+        tuple(sorted(sides[0])),
+        sum(float(one.log_weights[0]) for one in best),
+        _certificate(best, question.method),
+        probabilities,
+        _ranked(best[0], chosen[0]) if question.k > 1 else (),
+        sampling,
+        proofs,
         id,
     )
-    if question.threshold is None or result.probabilities is None:
-        return result
-    return replace(result, links=links_above(result.probabilities, question.threshold))
 
 
 def _links(generated_by: Sequence[int], d: int) -> tuple[Link, ...]:
@@ -202,32 +247,25 @@ def _links(generated_by: Sequence[int], d: int) -> tuple[Link, ...]:
     return tuple(linked if d == 0 else ((i, j) for j, i in linked))
 
 
-def _ranked(one: DirectionAnswer, d: int) -> tuple[RankedLinks, ...]:
-    rows = zip(one.links, one.log_weights, strict=True)
+def _ranked(one: CoreAligned, d: int) -> tuple[RankedLinks, ...]:
+    rows = zip(one.links.tolist(), one.log_weights.tolist(), strict=True)
     return tuple(RankedLinks(tuple(sorted(_links(links, d))), weight) for links, weight in rows)
 
 
-def _weight(one: DirectionAnswer) -> float:
-    return one.log_weights[0] if one.log_weights else -math.inf
-
-
-def _certificate(directions: Sequence[DirectionAnswer], method: str) -> Certificate:
-    exact = all(one.exact for one in directions)
-    lower = sum(_weight(one) for one in directions)
+def _certificate(best: Sequence[CoreAligned], method: str) -> Certificate:
     return Certificate(
-        exact,
-        lower if exact else sum(one.upper for one in directions),
-        lower,
+        all(one.exact for one in best),
+        sum(one.upper for one in best),
+        sum(one.lower for one in best),
         method,
-        sum(one.iterations for one in directions),
-        sum(one.labels for one in directions),
+        sum(one.iterations for one in best),
+        sum(one.labels for one in best),
     )
 
 
-def _probabilities(directions: Sequence[DirectionAnswer], answer: AlignAnswer) -> NDArray[np.float32] | None:
+def _shares(columns: Sequence[NDArray[np.float32]], answer: AlignAnswer) -> list[NDArray[np.float32]]:
+    """Return the directions' probabilities [target, source]; nothing where one direction's are not known."""
     shape = answer.target_length, answer.source_length
-    matrices = [one.probabilities for one in directions]
-    if any(m.size != shape[0] * shape[1] for m in matrices):
-        return None
-    mean = sum(matrices) / np.float32(len(matrices))
-    return np.asarray(mean, dtype=np.float32).reshape(shape)
+    if any(column.size != shape[0] * shape[1] for column in columns):
+        return []
+    return [column.reshape(shape) for column in columns]

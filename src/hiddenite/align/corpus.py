@@ -35,7 +35,7 @@ class CorpusDecoding:
     threshold: float = DEFAULT_THRESHOLD
     symmetrize: str = symmetrization.DEFAULT
     direction: str = "both"
-    budget: float | None = None  # of exact: seconds per sentence pair and direction
+    budget: float | None = None  # of exact: seconds per sentence pair
 
     def __post_init__(self) -> None:
         if self.decode not in DECODERS:

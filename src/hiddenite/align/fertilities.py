@@ -109,10 +109,12 @@ def check_name(name: str) -> str:
     return name
 
 
-def smooth(name: str, words: Sequence[str], table: Sequence[float], max_fertility: int) -> list[float]:
+def smooth(
+    name: str, words: Sequence[str], table: NDArray[np.float32], max_fertility: int
+) -> NDArray[np.float32]:
     """Return the model's fertility table, re-estimated; rows are words."""
     estimate = ESTIMATORS[check_name(name)]
     if estimate is None or not words:
-        return list(table)
-    histograms = np.asarray(table, dtype=np.float64).reshape(len(words), max_fertility + 1)
-    return (FIRM * estimate(words, histograms)).astype(np.float32).ravel().tolist()
+        return table
+    histograms = table.astype(np.float64).reshape(len(words), max_fertility + 1)
+    return (FIRM * estimate(words, histograms)).astype(np.float32).ravel()

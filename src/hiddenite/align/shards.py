@@ -146,7 +146,7 @@ def gibbs_member(
         chain, shard = task
         collects = step.done > first_collected(options)
         zeros = np.zeros(layout.num_cells if collects else 0, np.uint16)
-        nothing: list[list[float]] = [[], [], []]
+        nothing = [np.zeros(0)] * 3
         before = [
             GibbsDirection(links, zeros, nothing, np.zeros(0, np.float32)) for links in step.links[chain]
         ]
@@ -187,7 +187,7 @@ class Layout:
         return Swept(
             direction.links[self.tokens(d, shard)],
             direction.cell_sums[self.cells(shard)],
-            [np.asarray(h, dtype=np.float64) for h in direction.jump_sums] if first else [],
+            list(direction.jump_sums) if first else [],
             direction.fertility_sums if first else np.zeros(0, np.float32),
         )
 
@@ -203,12 +203,9 @@ class Layout:
             links[self.tokens(d, shard)] = one.links
             if len(one.cell_sums):
                 cell_sums[self.cells(shard)] += one.cell_sums
-        jumps = [
-            _sum(np.asarray(old, dtype=np.float64), new)
-            for old, new in zip(before.jump_sums, swept[0].jump_sums, strict=True)
-        ]
+        jumps = [_sum(old, new) for old, new in zip(before.jump_sums, swept[0].jump_sums, strict=True)]
         fertilities = _sum(before.fertility_sums, swept[0].fertility_sums)
-        return GibbsDirection(links, cell_sums, [jump.tolist() for jump in jumps], fertilities)
+        return GibbsDirection(links, cell_sums, jumps, fertilities)
 
 
 def _sum(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:

@@ -187,7 +187,7 @@ class Training:
                 arrays[prefix + "cell_sums"] = state.cell_sums
                 arrays[prefix + "fertility_sums"] = state.fertility_sums
                 for n, histogram in enumerate(state.jump_sums):
-                    arrays[f"{prefix}jump_sums.{n}"] = np.asarray(histogram, dtype=np.float64)
+                    arrays[f"{prefix}jump_sums.{n}"] = histogram
         write_archive(path, header | self._identity(), {}, arrays, compress=False)
 
     def _restore(self, path: str | os.PathLike[str]) -> None:
@@ -212,7 +212,7 @@ def _digest(model: AlignmentModel | None) -> str | None:
     if model is None:
         return None
     words = "\n".join(model.tables.words[0] + model.tables.words[1])
-    counts = np.asarray(model.tables.pair_count, dtype=np.float32)
+    counts = np.stack(model.tables.pair_count)
     return hashlib.sha256(words.encode() + counts.tobytes()).hexdigest()
 
 
@@ -220,7 +220,7 @@ def _read_direction(archive: Archive, prefix: str) -> GibbsDirection:
     return GibbsDirection(
         archive.array(prefix + "links", np.uint32),
         archive.array(prefix + "cell_sums", np.uint16),
-        [archive.array(f"{prefix}jump_sums.{n}", np.float64).tolist() for n in range(3)],
+        [archive.array(f"{prefix}jump_sums.{n}", np.float64) for n in range(3)],
         archive.array(prefix + "fertility_sums", np.float32),
     )
 

@@ -15,7 +15,7 @@ from hiddenite.align.symmetrize import METHODS
 from hiddenite.align.training import MAX_SEED
 from hiddenite.errors import HiddeniteError
 
-BUDGET = 10.0  # seconds per sentence pair and direction
+BUDGET = 10.0  # seconds per sentence pair
 _T = TypeVar("_T")
 
 Source = Annotated[
@@ -55,9 +55,7 @@ Direction = Annotated[str, typer.Option("--direction", help=f"One of {', '.join(
 SymmetrizeWith = Annotated[str, typer.Option("--symmetrize", help=f"One of {', '.join(METHODS)}.")]
 BudgetOption = Annotated[
     float,
-    typer.Option(
-        "--budget", min=0.0, help="Seconds per pair and direction; then the best so far and its gap."
-    ),
+    typer.Option("--budget", min=0.0, help="Seconds per sentence pair; then the best so far and its gap."),
 ]
 
 

@@ -45,7 +45,7 @@ def _figure(source: Sequence[str], target: Sequence[str], alignment: Alignment) 
 def _row(word: str, target: Sequence[str], alignment: Alignment, i: int) -> str:
     cells = []
     for j, other in enumerate(target):
-        linked = (i, j) in alignment.links
+        linked = (i, j) in (alignment.links or ())
         p = float(linked) if alignment.probabilities is None else float(alignment.probabilities[j, i])
         title = html.escape(f"{word} – {other}: {p:.3f}", quote=True)
         mark = ' class="link"' if linked else ""

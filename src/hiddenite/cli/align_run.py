@@ -145,7 +145,7 @@ def outcome(result: Alignment | Failure, as_json: bool) -> Outcome:
     text = _text(result, as_json)
     if isinstance(result, Failure):
         return Outcome(text, result.id, result.error)
-    return Outcome(text, result.id, None, result.certificate is None or result.certificate.exact)
+    return Outcome(text, result.id, None, result.exact)
 
 
 def _text(result: Alignment | Failure, as_json: bool) -> str:
@@ -155,4 +155,4 @@ def _text(result: Alignment | Failure, as_json: bool) -> str:
         return "\n"
     if result.kbest:
         return "".join(f"{one.log_weight:.6f}\t{format_links(one.links)}\n" for one in result.kbest) + "\n"
-    return format_links(result.links) + "\n"
+    return format_links(result.links or ()) + "\n"

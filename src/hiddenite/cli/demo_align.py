@@ -113,7 +113,7 @@ def matrix(one: Shown) -> Text:
     text = Text()
     for j, word in enumerate(one.target):
         text.append(" " * (width + 1) + "│ " * j + "┌ " + word + "\n", "dim" if j % 2 else "")
-    links = set(one.alignment.links)
+    links = set(one.alignment.links or ())
     for i, word in enumerate(one.source):
         text.append(word.rjust(width) + " ")
         for j in range(len(one.target)):

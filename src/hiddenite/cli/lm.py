@@ -35,7 +35,9 @@ app = typer.Typer(help="N-gram language models.", no_args_is_help=True)
 Unknown = Annotated[
     float | None,
     typer.Option(
-        "--unk-log10", max=0.0, help="log10 p(<unk>) for a file that lists no <unk>; else it is zero."
+        "--unk-log10",
+        max=0.0,
+        help="log10 p(<unk>) for a file that lists no <unk> (-99 means zero); without it p(<unk>) is zero.",
     ),
 ]
 

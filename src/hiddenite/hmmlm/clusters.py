@@ -140,7 +140,7 @@ class Clustering:
         name = names[0] if len(names) == 1 else "<text>"
         self._tokens = read_tokens(joined, name, 1, self._table, grow=True)
         self._start = start
-        first = [_NO_CLASS] * len(self._table)
+        first = np.full(len(self._table), _NO_CLASS, np.uint32)
         if start is not None:
             for word, c in zip(start.words, start.classes, strict=True):
                 first[self._table.add(word)] = c

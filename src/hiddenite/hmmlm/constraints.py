@@ -57,7 +57,7 @@ class WordAutomaton:
             for word, to in edges.items():
                 if word in ids:
                     target[q, ids[word]] = _CORE_DEAD if to == DEAD else to
-        return Automaton(0, list(self.accepts), target.reshape(-1))
+        return Automaton(0, np.array(self.accepts, dtype=bool), target.reshape(-1))
 
 
 ANYTHING = WordAutomaton((True,), (0,), ({},))

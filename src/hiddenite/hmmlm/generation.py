@@ -16,7 +16,8 @@ from hiddenite._core import HmmProduct, Walk
 from hiddenite.corpus import tokenize
 from hiddenite.errors import ModelError, UnknownSymbolError, near_spellings
 from hiddenite.hmmlm.constraints import ANYTHING, WordAutomaton, constraint
-from hiddenite.hmmlm.states import Hmms, Weights, log_weights
+from hiddenite.hmmlm.mixing import log_weights
+from hiddenite.hmmlm.states import IMPOSSIBLE, Hmms, Weights
 from hiddenite.vocabulary import SENTENCE_BEGIN, SENTENCE_END
 
 FREE = 0xFFFFFFFF  # a position that any word may take
@@ -130,7 +131,7 @@ def fill(
     joint = _joint(products, weights)
     log_prob = float(np.logaddexp.reduce(joint))
     if not np.isfinite(log_prob):
-        raise ModelError("the sentence has probability zero under the model")
+        raise ModelError(IMPOSSIBLE)
     gaps = [t for t, word in enumerate(slots) if word == FREE]
     tables = [np.zeros(chains[0].num_words) for _ in gaps]
     for product, share in zip(products, np.exp(joint - log_prob), strict=True):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenite.errors import ModelError
-from hiddenite.hmmlm.training import fit_weights
+from hiddenite.hmmlm.mixing import fit_weights, log_weights
 
 
 class TokenModel(Protocol):
@@ -36,18 +36,24 @@ class Interpolation:
     @classmethod
     def fit(cls, models: Sequence[TokenModel], valid: bytes, threads: int = 0) -> Interpolation:
         """Choose the weights under which the validation text is most probable."""
-        columns = np.stack([model.token_log_probs(valid, threads) for model in models])
+        columns = _columns(models, valid, threads)
         if not columns.shape[1]:
             raise ModelError("the validation text is empty, expected words to fit the weights on")
         return cls(models, fit_weights(columns).tolist())
 
     def token_log_probs(self, text: bytes, threads: int = 0) -> NDArray[np.float64]:
         """ln p of each word and sentence end, line after line."""
-        columns = np.stack([model.token_log_probs(text, threads) for model in self.models])
-        log_weights = np.log(np.maximum(self.weights, 1e-300))
-        return np.asarray(np.logaddexp.reduce(columns + log_weights[:, None], axis=0))
+        columns = _columns(self.models, text, threads)
+        return np.asarray(np.logaddexp.reduce(columns + log_weights(self.weights)[:, None], axis=0))
 
     def perplexity(self, text: bytes, threads: int = 0) -> float:
         """exp of minus the mean ln p per token, sentence ends included."""
         log_probs = self.token_log_probs(text, threads)
-        return math.exp(-float(log_probs.mean())) if len(log_probs) else math.nan
+        return float(np.exp(-log_probs.mean())) if len(log_probs) else math.nan
+
+
+def _columns(models: Sequence[TokenModel], text: bytes, threads: int) -> NDArray[np.float64]:
+    columns = [model.token_log_probs(text, threads) for model in models]
+    if any(len(column) != len(columns[0]) for column in columns):
+        raise ModelError("some models predict </s> and some do not; expected models of one kind")
+    return np.stack(columns)

@@ -27,6 +27,7 @@ from hiddenite.errors import ModelError
 from hiddenite.hmmlm.arrays import chain_arrays, check_words, export_npz, import_npz, read_chain
 from hiddenite.hmmlm.clusters import Clusters
 from hiddenite.hmmlm.generation import FREE, Question, draw, fill
+from hiddenite.hmmlm.mixing import mixture_log_probs, sentence_sums
 from hiddenite.hmmlm.options import HMMOptions
 from hiddenite.hmmlm.results import (
     Generated,
@@ -125,22 +126,17 @@ class HMMLanguageModel:
         return read_tokens(text, name, first_line, self._table, grow=False)
 
     def token_log_probs(self, text: bytes, threads: int = 0) -> NDArray[np.float64]:
-        """ln p(word | words before it in its sentence), for each word and ``</s>``, line after line."""
+        """ln p(word | words before it in its sentence), for each word and ``</s>``, line after line.
+
+        A word that is impossible after those before it has -inf; the next ones are predicted without it.
+        """
         return self._token_log_probs(self.read(text), threads)
 
     def _token_log_probs(self, tokens: TokenText, threads: int) -> NDArray[np.float64]:
-        columns = np.stack([chain.token_log_probs(tokens, threads) for chain in self.members])
+        columns = [chain.token_log_probs(tokens, threads) for chain in self.members]
         if len(columns) == 1:
             return np.asarray(columns[0])
-        # The weight of a member is its share in the words so far.
-        result = np.empty(columns.shape[1])
-        begins = self._begins(tokens)
-        log_weights = np.log(np.maximum(self.weights, 1e-300))
-        for begin, end in zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True):
-            joint = log_weights[:, None] + np.cumsum(columns[:, begin:end], axis=1)
-            total = np.logaddexp.reduce(joint, axis=0)
-            result[begin:end] = np.diff(total, prepend=0.0)
-        return result
+        return mixture_log_probs(np.stack(columns), self.weights, self._begins(tokens))
 
     def _begins(self, tokens: TokenText) -> NDArray[np.int64]:
         ends = np.arange(tokens.num_sentences + 1) if self.has_end else 0
@@ -165,8 +161,7 @@ class HMMLanguageModel:
         if self.has_end:
             inside[begins[1:] - 1] = False
         known[np.flatnonzero(inside)[tokens.tokens == 0]] = 0.0
-        sums = (np.concatenate([[0.0], np.cumsum(column)]) for column in (log_probs, known))
-        total, total_known = (column[begins[1:]] - column[begins[:-1]] for column in sums)
+        total, total_known = (sentence_sums(column, begins) for column in (log_probs, known))
         columns = (total, total_known, np.diff(begins).astype(np.uint32), tokens.unknown)
         return SentenceScores(*(column.data for column in columns))
 
@@ -177,9 +172,9 @@ class HMMLanguageModel:
 
     # -------------------------------------------------------------------- ask
 
-    def _word_ids(self, sentence: Sentence) -> list[int]:
+    def _word_ids(self, sentence: Sentence) -> NDArray[np.uint32]:
         words = tokenize(sentence) if isinstance(sentence, str) else list(sentence)
-        return [self._ids.get(word, 0) for word in words]
+        return np.array([self._ids.get(word, 0) for word in words], dtype=np.uint32)
 
     def filter(self, sentence: Sentence) -> list[StateDistribution]:
         """p(state | words so far) at each word."""
@@ -244,10 +239,10 @@ class HMMLanguageModel:
             seed=seed,
             threads=threads,
         )
-        words = [tuple(self.words[w] for w in walk.words) for _, walk in drawn.walks]
+        words = [tuple(self.words[w] for w in walk.words.tolist()) for _, walk in drawn.walks]
         log_probs = self.score([list(w) for w in words], threads).log_prob.tolist()
         sentences = [
-            GeneratedSentence(sentence, log_prob, m, tuple(walk.states))
+            GeneratedSentence(sentence, log_prob, m, tuple(walk.states.tolist()))
             for sentence, log_prob, (m, walk) in zip(words, log_probs, drawn.walks, strict=True)
         ]
         if method == "rescore":

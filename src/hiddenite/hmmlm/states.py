@@ -6,6 +6,7 @@ A member's share is its weight times the probability it gives to the words that 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,35 +22,37 @@ from hiddenite._core import (
     posterior_states,
     state_visits,
 )
+from hiddenite.errors import ModelError
+from hiddenite.hmmlm.mixing import log_weights
 from hiddenite.hmmlm.results import StateDistribution, StatePath, StateUsage
 from hiddenite.hmmlm.shape import NO_GROUP
 
 Hmms = Sequence[SparseHmm]
 Weights = Sequence[float]
-
-
-def log_weights(weights: Weights) -> NDArray[np.float64]:
-    """Return ln of the weights; that of zero is -inf."""
-    with np.errstate(divide="ignore"):
-        return np.log(np.asarray(weights, dtype=np.float64))
+WordIds = NDArray[np.uint32]
+IMPOSSIBLE = "the sentence has probability zero under the model"
 
 
 def shares(log_probs: Sequence[float], weights: Weights) -> NDArray[np.float64]:
     """Return p(member | words) from ln p(words | member)."""
     joint = np.asarray(log_probs) + log_weights(weights)
-    return np.asarray(np.exp(joint - np.logaddexp.reduce(joint)))
+    total = np.logaddexp.reduce(joint)
+    if total == -np.inf:
+        raise ModelError(IMPOSSIBLE)
+    return np.asarray(np.exp(joint - total))
 
 
-def filtered(chains: Hmms, weights: Weights, ids: list[int]) -> list[StateDistribution]:
+def filtered(chains: Hmms, weights: Weights, ids: WordIds) -> list[StateDistribution]:
     """p(state | words so far) at each word; the members have the shares of the words up to there."""
     answers = [filter_states(chain, ids, False) for chain in chains]
     if len(chains) == 1:
-        return [_joined(answers, np.ones(1), t) for t in range(len(ids))]
+        of_members = shares([answers[0][3]], weights)
+        return [_joined(answers, of_members, t) for t in range(len(ids))]
     prefixes = [[filter_states(chain, ids[: t + 1], False)[3] for chain in chains] for t in range(len(ids))]
     return [_joined(answers, shares(log_probs, weights), t) for t, log_probs in enumerate(prefixes)]
 
 
-def posterior(chains: Hmms, weights: Weights, ids: list[int]) -> list[StateDistribution]:
+def posterior(chains: Hmms, weights: Weights, ids: WordIds) -> list[StateDistribution]:
     """p(state | whole sentence) at each word and at its end."""
     answers = [posterior_states(chain, ids, True) for chain in chains]
     of_members = shares([answer[3] for answer in answers], weights)
@@ -65,20 +68,21 @@ def _joined(answers: Sequence[Any], of_members: NDArray[np.float64], t: int) -> 
     )
 
 
-def decode(chains: Hmms, weights: Weights, words: tuple[str, ...], ids: list[int]) -> StatePath:
+def decode(chains: Hmms, weights: Weights, words: tuple[str, ...], ids: WordIds) -> StatePath:
     """Return the member and states that are most probable together."""
     paths = []
     for m, (chain, log_weight) in enumerate(zip(chains, log_weights(weights).tolist(), strict=True)):
         states, log_prob = best_states(chain, ids, True)
         paths.append(StatePath(words, m, tuple(states.tolist()), log_prob + log_weight))
-    return max(paths, key=lambda path: path.log_prob)
+    best = max(paths, key=lambda path: path.log_prob)
+    if best.log_prob == -math.inf:
+        raise ModelError(IMPOSSIBLE)
+    return best
 
 
-def predicted(chains: Hmms, weights: Weights, ids: list[int]) -> NDArray[np.float64]:
+def predicted(chains: Hmms, weights: Weights, ids: WordIds) -> NDArray[np.float64]:
     """p(next word | words so far), by word id."""
-    of_members = np.asarray(weights, dtype=np.float64)
-    if len(chains) > 1 and ids:
-        of_members = shares([filter_states(chain, ids, False)[3] for chain in chains], weights)
+    of_members = shares([filter_states(chain, ids, False)[3] for chain in chains], weights)
     tables = np.stack([next_words(chain, ids) for chain in chains])
     return np.asarray(of_members @ tables)
 

@@ -36,6 +36,7 @@ from hiddenite.archive import Archive, read_archive, write_archive
 from hiddenite.corpus import ChunkReader, Sentence, sentence_text
 from hiddenite.errors import FormatError, ModelError
 from hiddenite.hmmlm.clusters import Clustering, Clusters
+from hiddenite.hmmlm.mixing import fit_weights, sentence_sums
 from hiddenite.hmmlm.options import AFTERWARDS, MAX_SEED, HMMOptions, Smoothing
 from hiddenite.hmmlm.shape import brown_shape, uniform_shape, word_classes
 
@@ -313,16 +314,4 @@ class Training:
 
 def _sentence_sums(log_probs: NDArray[np.float64], text: TokenText) -> NDArray[np.float64]:
     """Add up the tokens of each sentence, its end included."""
-    begins = text.begin.astype(np.int64) + np.arange(text.num_sentences + 1)
-    sums = np.concatenate([[0.0], np.cumsum(log_probs)])
-    return np.asarray(sums[begins[1:]] - sums[begins[:-1]])
-
-
-def fit_weights(log_probs: NDArray[np.float64], iterations: int = 200) -> NDArray[np.float64]:
-    """Return the weights of the mixture that fits best; log_probs[model, item]. EM on a concave function."""
-    weights = np.full(len(log_probs), 1 / len(log_probs))
-    scaled = np.exp(log_probs - log_probs.max(axis=0))
-    for _ in range(iterations):
-        shares = weights[:, None] * scaled
-        weights = (shares / shares.sum(axis=0)).mean(axis=1)
-    return np.asarray(weights / weights.sum())
+    return sentence_sums(log_probs, text.begin.astype(np.int64) + np.arange(text.num_sentences + 1))

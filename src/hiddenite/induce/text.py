@@ -85,7 +85,7 @@ class Text:
         lines = [" ".join(numbers[i] for i in self.tokens[a:b]) for a, b in itertools.pairwise(self.begin)]
         table = WordTable()
         tokens = read_tokens("\n".join([*lines, ""]).encode(), "<text>", 1, table, grow=True)
-        core = ExchangeClustering(tokens, len(table), num_classes, [_NO_CLASS] * len(table))
+        core = ExchangeClustering(tokens, len(table), num_classes, np.full(len(table), _NO_CLASS, np.uint32))
         for _ in range(_EXCHANGE_PASSES):
             if core.exchange(0) == 0:
                 break

@@ -158,7 +158,7 @@ def answer_align(models: Models, request: Request) -> Answer:
         marginals=request["marginals"],
         samples=request["samples"] if request["marginals"] == "samples" else 0,
         seed=request["seed"],
-        budget=models.limits.seconds / 2,  # there are two directions
+        budget=models.limits.seconds,
     )
     return result.to_dict() | {"source": source, "target": target}
 

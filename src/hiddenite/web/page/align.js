@@ -37,8 +37,9 @@ function showMatrix(answers) {
   const head = el("tr", {}, el("th"), ...target.map((word) => el("th", { scope: "col" }, el("span", {}, word))));
   const rows = source.map((word, i) => el("tr", {}, el("th", { scope: "row" }, word), ...target.map((other, j) => {
     const p = share.get(key(i, j)) ?? 0;
+    const chance = probabilities === null ? "probability not known" : percent(p);
     const found = METHODS.filter(([name]) => links[name].has(key(i, j)));
-    const text = `${word} – ${other}: ${percent(p)}${found.length ? `; linked by ${found.map(([name]) => name).join(", ")}` : ""}`;
+    const text = `${word} – ${other}: ${chance}${found.length ? `; linked by ${found.map(([name]) => name).join(", ")}` : ""}`;
     const cell = el("td", { title: text, class: p > 0.6 ? "strong" : "" },
       ...found.map(([name, sign]) => el("b", { class: `mark ${name}` }, sign)));
     cell.style.setProperty("--share", p.toFixed(3));
