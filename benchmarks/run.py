@@ -14,6 +14,7 @@ from pathlib import Path
 SCRIPTS = (
     "lm.py",
     "engine.py",
+    "proofs.py",
     "align.py",
     "tagger.py",
     "induce.py",

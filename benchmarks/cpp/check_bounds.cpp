@@ -107,7 +107,7 @@ class Check {
 
 int main(int argc, char** argv) try {
   if (argc != 5) throw std::runtime_error("usage: check_bounds LM.arpa COUNT SEED NOISE");
-  NgramTable table = bench::read_table(argv[1]);
+  NgramTable table = hiddenite::bench::read_table(argv[1]);
   Random random(std::stoull(argv[3]));
   const double noise = std::stod(argv[4]);
   for (NodeId s = 1; noise > 0.0 && s < table.num_contexts(); ++s) {

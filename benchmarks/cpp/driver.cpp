@@ -194,8 +194,8 @@ class Driver {
   }
 
   Ask ask_beam(const std::string& kind, std::size_t width) {
-    const auto beam = std::make_shared<bench::Beam>(
-        engine_.index(true), width, kind == "sparse" ? bench::BeamKind::SPARSE : bench::BeamKind::DENSE);
+    const auto beam = std::make_shared<hiddenite::bench::Beam>(
+        engine_.index(true), width, kind == "sparse" ? hiddenite::bench::BeamKind::SPARSE : hiddenite::bench::BeamKind::DENSE);
     return [this, beam](std::size_t i) {
       const Decoded decoded = beam->decode(candidates_[i]);
       return result_of(decoded.log_weight + candidates_[i].log_offset, decoded.certificate);
@@ -236,7 +236,7 @@ void obey(Driver& driver, const std::string& line) {
 
 int main(int argc, char** argv) try {
   if (argc != 2) throw std::runtime_error("usage: engine_driver LM.arpa");
-  Driver driver(bench::read_table(argv[1]));
+  Driver driver(hiddenite::bench::read_table(argv[1]));
   for (std::string line; std::getline(std::cin, line);) {
     obey(driver, line);
     std::puts("end");

@@ -52,12 +52,13 @@ void bind_task(nb::module_& m) {
       .def("__init__",
            [](Task* self, Task::Kind kind, Method method, std::uint64_t count, std::uint64_t seed, double seconds,
               std::uint64_t refinements, std::uint64_t states, bool ends, Strategy strategy, std::uint64_t batch,
-              double target_rate, std::uint64_t rate_window) {
+              double target_rate, std::uint64_t rate_window, double epsilon) {
              new (self) Task{kind, method, count, seed, Budget{seconds, refinements, states}, ends, strategy,
-                             SamplerOptions{.batch = batch, .target_rate = target_rate, .rate_window = rate_window}};
+                             SamplerOptions{.batch = batch, .target_rate = target_rate, .rate_window = rate_window},
+                             epsilon};
            },
            "kind"_a, "method"_a, "count"_a, "seed"_a, "seconds"_a, "refinements"_a, "states"_a, "ends"_a,
-           "strategy"_a, "batch"_a, "target_rate"_a, "rate_window"_a);
+           "strategy"_a, "batch"_a, "target_rate"_a, "rate_window"_a, "epsilon"_a);
 }
 
 void bind_answer(nb::module_& m) {
@@ -94,7 +95,10 @@ void bind_answer(nb::module_& m) {
       .def_ro("states", &Answer::states)
       .def_ro("complete", &Answer::complete, "As many samples as were asked for.")
       .def_ro("log_partition", &Answer::log_partition)
+      .def_ro("error_bound", &Answer::error_bound, "No probability of a sum is further off; samples: total variation.")
       .def_ro("expected_errors", &Answer::expected_errors)
+      .def_ro("least_errors", &Answer::least_errors)
+      .def_ro("most_errors", &Answer::most_errors)
       .def_ro("trials", &Answer::trials);
 }
 

@@ -163,6 +163,7 @@ void bind_results(nb::module_& m) {
       .def_ro("states", &Sampler::Batch::num_states);
   nb::class_<PartitionEstimate>(m, "PartitionEstimate", "What is known of ln Z.")
       .def_ro("upper", &PartitionEstimate::upper)
+      .def_ro("lower", &PartitionEstimate::lower)
       .def_ro("value", &PartitionEstimate::value, "None where draws that were not seen could decide.")
       .def_ro("error", &PartitionEstimate::error, "The standard error of the value.");
   nb::class_<Sampled>(m, "Sampled", "Accepted draws.")

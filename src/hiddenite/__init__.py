@@ -57,6 +57,11 @@ _MODULES = {
         "NgramModel",
         "TrainingOptions",
     ),
+    "proof": (
+        "prove",
+        "verify",
+        "write_proofs",
+    ),
     "tag": (
         "Tagger",
         "TaggerOptions",
@@ -98,6 +103,9 @@ if TYPE_CHECKING:
     from hiddenite.inference import search as search
     from hiddenite.ngram import NgramModel as NgramModel
     from hiddenite.ngram import TrainingOptions as TrainingOptions
+    from hiddenite.proof import prove as prove
+    from hiddenite.proof import verify as verify
+    from hiddenite.proof import write_proofs as write_proofs
     from hiddenite.tag import Tagger as Tagger
     from hiddenite.tag import TaggerOptions as TaggerOptions
 else:

@@ -280,6 +280,9 @@ class PartitionEstimate:
     def upper(self) -> float: ...
 
     @property
+    def lower(self) -> float: ...
+
+    @property
     def value(self) -> float | None:
         """None where draws that were not seen could decide."""
 
@@ -400,7 +403,7 @@ class TaskKind(enum.Enum):
 class Task:
     """What to ask of each record."""
 
-    def __init__(self, kind: TaskKind, method: Method, count: int, seed: int, seconds: float, refinements: int, states: int, ends: bool, strategy: Strategy, batch: int, target_rate: float, rate_window: int) -> None: ...
+    def __init__(self, kind: TaskKind, method: Method, count: int, seed: int, seconds: float, refinements: int, states: int, ends: bool, strategy: Strategy, batch: int, target_rate: float, rate_window: int, epsilon: float) -> None: ...
 
 class Status(enum.Enum):
     DONE = 0
@@ -496,7 +499,17 @@ class Answer:
     def log_partition(self) -> PartitionEstimate: ...
 
     @property
+    def error_bound(self) -> float:
+        """No probability of a sum is further off; samples: total variation."""
+
+    @property
     def expected_errors(self) -> float: ...
+
+    @property
+    def least_errors(self) -> float: ...
+
+    @property
+    def most_errors(self) -> float: ...
 
     @property
     def trials(self) -> int: ...

@@ -47,6 +47,7 @@ METHODS = {
 STRATEGIES = {"all": Strategy.ALL_BY_ONE, "full": Strategy.FULL_CONTEXT, "culprit": Strategy.CULPRIT}
 StrategyName = Literal["all", "full", "culprit"]
 MethodName = Literal["auto", "refine", "paper", "full", "dominance", "sparse"]
+EPSILON = 1e-9  # of a sum may be left out, unless told otherwise
 BATCH = 64  # records a call to the core; what an interrupt waits for
 _UNLIMITED = 2**64 - 1
 _Result = TypeVar("_Result", Decoded, KBest, Samples, Marginals)
@@ -102,6 +103,7 @@ class Query:
     end: bool = True  # </s> follows the last word
     strategy: str = "all"  # refine: which contexts of a rejected path become longer
     rejection: Rejection = Rejection()
+    epsilon: float = EPSILON  # sums: the share of all weight that may be left out
 
     def task(self) -> Task:
         """Return the core's form."""
@@ -111,6 +113,8 @@ class Query:
             raise ModelError(f"the count is {self.count}, expected 1 or more, below 2^64")
         if self.strategy not in STRATEGIES:
             raise UnknownSymbolError("strategy", self.strategy, near_spellings(self.strategy, STRATEGIES))
+        if not 0 <= self.epsilon < 1:
+            raise ModelError(f"epsilon is {self.epsilon}, expected a share of the sum: 0 or more, below 1")
         b, r = self.budget, self.rejection
         return Task(
             self.kind,
@@ -125,6 +129,7 @@ class Query:
             r.batch,
             r.target_rate,
             r.rate_window,
+            self.epsilon,
         )
 
     def result(self, answer: Answer) -> Decoded | KBest | Samples | Marginals | Failure:
@@ -190,7 +195,9 @@ def _samples(answer: Answer) -> Samples:
         tuple(place[i] for i in answer.draws),
         answer.log_partition.value,
         None if answer.log_partition.value is None else answer.log_partition.error,
+        answer.log_partition.lower,
         answer.log_partition.upper,
+        answer.error_bound,
         answer.trials,
         answer.complete,
         answer.method.name.lower(),
@@ -203,7 +210,17 @@ def _marginals(answer: Answer) -> Marginals:
         tuple(sorted(zip(words, probs, strict=True), key=lambda pair: -pair[1]))
         for words, probs in zip(answer.slot_words, answer.marginals, strict=True)
     )
-    return Marginals(tuple(slots), answer.log_partition.upper, _id(answer), tuple(answer.spans))
+    total = answer.log_partition
+    assert total.value is not None
+    return Marginals(
+        tuple(slots),
+        total.value,
+        total.lower,
+        total.upper,
+        answer.error_bound,
+        _id(answer),
+        tuple(answer.spans),
+    )
 
 
 _READERS: dict[TaskKind, Callable[[Answer], Decoded | KBest | Samples | Marginals]] = {
@@ -305,12 +322,14 @@ def sample(
     budget: Budget | float | None = None,
     end: bool = True,
     rejection: Rejection | None = None,
+    epsilon: float = EPSILON,
 ) -> Samples:
     """Draw n independent word sequences from the posterior.
 
     ``rejection`` is for ``refine`` and ``paper``, which draw from a bound and accept or reject; where their
-    ``budget`` ends, there are fewer draws. The other methods draw from a sum; one that is not complete is a
-    ModelError.
+    ``budget`` ends, there are fewer draws. The other methods draw from a sum that may leave out the share
+    ``epsilon`` of all weight; ``total_variation`` says how far the draws' distribution can be from the
+    posterior. A sum that is not complete is a ModelError.
     """
     query = Query(
         TaskKind.SAMPLE,
@@ -320,18 +339,25 @@ def sample(
         budget=Budget.of(budget),
         end=end,
         rejection=rejection or Rejection(),
+        epsilon=epsilon,
     )
     return _ask(lm, candidates, query, Samples)
 
 
 def marginals(
-    lm: NgramModel, candidates: Candidates, *, budget: Budget | float | None = None, end: bool = True
+    lm: NgramModel,
+    candidates: Candidates,
+    *,
+    budget: Budget | float | None = None,
+    end: bool = True,
+    epsilon: float = EPSILON,
 ) -> Marginals:
     """Return each candidate's posterior probability at its position, and ln of the total weight.
 
-    Sums that are not complete bound nothing: where the ``budget`` ends before, that is a ModelError.
+    The share ``epsilon`` of all weight may be left out, which saves time; the result says how far off that can
+    make it. Sums that are not complete bound nothing: where the ``budget`` ends before, that is a ModelError.
     """
-    query = Query(TaskKind.MARGINALS, budget=Budget.of(budget), end=end)
+    query = Query(TaskKind.MARGINALS, budget=Budget.of(budget), end=end, epsilon=epsilon)
     return _ask(lm, candidates, query, Marginals)
 
 

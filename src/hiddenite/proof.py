@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, Protocol
 
-from hiddenite import _core
+from hiddenite._core import prove as core_prove
 from hiddenite.channel import Candidates
 from hiddenite.checker import alignment as alignment_checker
 from hiddenite.checker import ngram as checker
@@ -51,7 +51,7 @@ def prove(
     if not answer.certificate.exact:
         raise BudgetExceeded("the answer is not certified, so there is nothing to prove", answer)
     ids = [lm.vocabulary.id(word) for word in answer.words]
-    complete, positions, done, states = _core.prove(
+    complete, positions, done, states = core_prove(
         lm._table, candidates.reading, ids, end, seconds, refinements, _UNLIMITED
     )
     if not complete:

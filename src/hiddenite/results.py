@@ -328,7 +328,9 @@ class Samples:
     draws: tuple[int, ...]  # places in ``samples``, in the order of drawing
     log_partition: float | None  # ln of the sum of all paths' weights; None: too few draws to tell
     log_partition_error: float | None  # its standard error; 0 if it is exact
+    log_partition_lower: float  # it is not below this; -inf: nothing is known
     log_partition_upper: float  # it is not above this, whatever was drawn
+    total_variation: float  # at most this between what was drawn from and the posterior
     trials: int  # proposals, accepted or not
     exact: bool  # as many draws as were asked for
     method: str
@@ -350,7 +352,9 @@ class Samples:
             "count": self.count,
             "log_partition": json_number(self.log_partition),
             "log_partition_error": json_number(self.log_partition_error),
+            "log_partition_lower": json_number(self.log_partition_lower),
             "log_partition_upper": json_number(self.log_partition_upper),
+            "total_variation": self.total_variation,
             "trials": self.trials,
             "exact": self.exact,
             "method": self.method,
@@ -362,7 +366,10 @@ class Marginals:
     """Per position, each candidate's posterior probability, most probable first."""
 
     slots: tuple[tuple[tuple[str, float], ...], ...]
-    log_partition: float  # ln of the sum of all paths' weights
+    log_partition: float  # ln of the sum of all paths' weights, as far as they were added up;
+    log_partition_lower: float  # that of all of them lies between these
+    log_partition_upper: float
+    error_bound: float  # no probability is further from the true one
     id: str | int | None = None
     spans: tuple[tuple[int, int], ...] = ()  # of a lattice: the nodes that each slot leads from and to
 
@@ -370,7 +377,15 @@ class Marginals:
         """Return the JSON object; candidates of probability zero are left out."""
         slots = [[[word, prob] for word, prob in slot if prob > 0] for slot in self.slots]
         spans = {"spans": [list(span) for span in self.spans]} if self.spans else {}
-        return {"id": self.id, "slots": slots, **spans, "log_partition": json_number(self.log_partition)}
+        return {
+            "id": self.id,
+            "slots": slots,
+            **spans,
+            "log_partition": json_number(self.log_partition),
+            "log_partition_lower": json_number(self.log_partition_lower),
+            "log_partition_upper": json_number(self.log_partition_upper),
+            "error_bound": self.error_bound,
+        }
 
 
 @dataclass(frozen=True, slots=True)

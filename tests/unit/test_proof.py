@@ -93,6 +93,13 @@ def test_a_model_in_another_file_has_the_same_name(model: NgramModel, tmp_path: 
     assert train(TEXT[1:], 4).fingerprint != model.fingerprint
 
 
+def test_names_of_long_n_grams() -> None:
+    """Lines of every length, from one block of the hash to several."""
+    words = ["w" * n for n in range(1, 140, 3)]
+    model = train([" ".join(words), " ".join(reversed(words))], 3)
+    assert checker.Model(save(model).splitlines(keepends=True)).checksum() == model.fingerprint
+
+
 @pytest.mark.parametrize(
     "change",
     [

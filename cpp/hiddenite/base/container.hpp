@@ -56,7 +56,6 @@ class Container {
   // Reads every byte once and compares the checksums; throws FormatError. Cheap when it has been done before.
   void verify() const;
 
-  std::size_t num_bytes() const { return bytes_.size(); }
   [[noreturn]] void fail(std::string_view what) const;
 
  private:

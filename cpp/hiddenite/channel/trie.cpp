@@ -46,7 +46,6 @@ Trie::Trie(const Vocabulary& vocabulary) {
     }
     nodes_[open.back()].word = w;
     nodes_[open.back()].lengths = length_bit(word.size());
-    max_depth_ = std::max(max_depth_, word.size());
     prefix = std::move(word);
   }
   close_to(0);

@@ -40,11 +40,9 @@ class Trie {
   }
 
   std::size_t num_nodes() const { return nodes_.size(); }
-  std::size_t max_depth() const { return max_depth_; }
 
  private:
   std::vector<Node> nodes_;
-  std::size_t max_depth_ = 0;
 };
 
 }  // namespace hiddenite::channel

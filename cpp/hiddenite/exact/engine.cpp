@@ -234,19 +234,18 @@ class Solver {
 
   // -------------------------------------------------------------------- sums
 
-  FullPosterior& posterior() {
+  FullPosterior& posterior() { return posterior(task_.epsilon); }
+
+  FullPosterior& posterior(double epsilon) {
     FullPosterior& result = workspace_.posterior(task_.ends);
-    result.observe(candidates_, remaining_budget());
-    const double log_partition = result.log_partition() + candidates_.log_offset;
-    answer_.log_partition = {log_partition, log_partition, 0.0};
+    result.observe(candidates_, deadline_, epsilon);
+    const double offset = candidates_.log_offset;
+    const auto [lower, upper] = result.bounds();
+    answer_.log_partition = {outward(upper + offset, 1), result.log_partition() + offset, 0.0,
+                             -outward(-(lower + offset), 1)};
+    answer_.error_bound = result.bounds().error();
     add_cost(Method::FULL, 0, result.num_states());
     return result;
-  }
-
-  Budget remaining_budget() const {
-    Budget budget = task_.budget;
-    budget.seconds = std::max(budget.seconds - deadline_.spent(), 0.0);
-    return budget;
   }
 
   void sample() {
@@ -297,14 +296,14 @@ class Solver {
     answer_.draws.push_back(place->second);
   }
 
-  std::vector<std::vector<double>> slot_marginals() {
+  std::vector<std::vector<double>> slot_marginals(double epsilon) {
     std::vector<std::size_t> sizes;
     for (std::size_t i = 0; i < reading_.length(); ++i) sizes.push_back(reading_.begin[i + 1] - reading_.begin[i]);
-    return posterior().marginals(sizes);
+    return posterior(epsilon).marginals(sizes);
   }
 
   void marginals() {
-    answer_.marginals = slot_marginals();
+    answer_.marginals = slot_marginals(task_.epsilon);
     for (std::size_t i = 0; i < reading_.length(); ++i) {
       answer_.slot_words.emplace_back();
       for (std::size_t c = 0; c < answer_.marginals[i].size(); ++c) {
@@ -319,14 +318,32 @@ class Solver {
       throw ModelError("the record is a lattice, where words have no fixed positions to be wrong at; use the "
                        "objective map, or marginals");
     }
+    std::vector<std::vector<double>> slots = slot_marginals(task_.epsilon);
+    if (!tells_apart(slots, 2.0 * answer_.error_bound)) slots = slot_marginals(0.0);
     std::vector<std::uint32_t> path;
-    for (const std::vector<double>& slot : slot_marginals()) {
+    for (const std::vector<double>& slot : slots) {
       const auto best = std::max_element(slot.begin(), slot.end());
       path.push_back(static_cast<std::uint32_t>(best - slot.begin()));
       answer_.expected_errors += 1.0 - *best;
     }
+    const auto length = static_cast<double>(path.size());
+    answer_.least_errors = std::max(answer_.expected_errors - length * answer_.error_bound, 0.0);
+    answer_.most_errors = std::min(answer_.expected_errors + length * answer_.error_bound, length);
     add_path(std::move(path));
     answer_.certificate = proved(-answer_.expected_errors, Method::FULL, answer_.states);  // as few as can be
+  }
+
+  // The best candidate of each slot is ahead of all others by more than so much.
+  static bool tells_apart(const std::vector<std::vector<double>>& slots, double margin) {
+    for (const std::vector<double>& slot : slots) {
+      double best = 0.0, second = 0.0;
+      for (const double prob : slot) {
+        second = std::max(second, std::min(best, prob));
+        best = std::max(best, prob);
+      }
+      if (best - second <= margin) return false;
+    }
+    return true;
   }
 
   WalkDecoder& walker() { return workspace_.walker(task_.ends); }

@@ -33,6 +33,7 @@ struct Task {
   bool ends = true;          // </s> follows the last word
   Strategy strategy = Strategy::ALL_BY_ONE;  // of refine
   SamplerOptions sampler;                    // of refine and paper
+  double epsilon = FullPosterior::EPSILON;   // of sums: the share that may be left out
 };
 
 struct Answer {
@@ -57,7 +58,9 @@ struct Answer {
   std::uint64_t refinements = 0, states = 0;
   bool complete = false;                        // samples: as many as were asked for
   PartitionEstimate log_partition;              // sums and samples
-  double expected_errors = 0.0;                 // MBR: words wrong on average
+  double error_bound = 0.0;                     // sums: no probability is further off; samples: total variation
+  double expected_errors = 0.0;                 // MBR: words wrong on average,
+  double least_errors = 0.0, most_errors = 0.0;  // which lies between these
   std::uint64_t trials = 0;                     // samples: draws from q, accepted or not
 };
 

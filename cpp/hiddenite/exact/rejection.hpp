@@ -48,6 +48,7 @@ struct PartitionEstimate {
   double upper = -LOG_ZERO;     // ln Z is not above this, whatever was drawn
   std::optional<double> value;  // none where unseen draws could decide
   double error = 0.0;           // the standard error of `value`
+  double lower = LOG_ZERO;      // nor below this
 };
 
 // Ratios p / q of draws from one fixed q.

@@ -209,6 +209,13 @@ class SlotWords {
     index.prefetch_state(state.suffix);
     if (is_one_class_ && state.classes & classes_) index.prefetch_bounds(s, classes_);
   }
+  // Asks for what tells where the arcs of s to words of the slot are, if s itself is there.
+  void prefetch_table(const StateIndex& index, NodeId s) const {
+    const std::uint32_t classes = index.state(s).classes;
+    if (is_one_class_ && (classes & classes_) && (classes & StateIndex::HAS_CLASS_TABLE)) {
+      index.prefetch_bounds(s, classes_);
+    }
+  }
   // Asks for the first of the arcs of s to a word of the slot, or for its head.
   void prefetch_arcs(const StateIndex& index, NodeId s, bool heads) const {
     if (s == ROOT || (index.state(s).classes & classes_) == 0) return;

@@ -63,7 +63,6 @@ class ExchangeClustering {
   const std::vector<std::uint64_t>& counts() const { return count_; }
   // N(c, d) with </s> as class num_classes(), row by row.
   const std::vector<std::uint32_t>& bigrams() const { return matrix_; }
-  const std::vector<std::uint64_t>& class_counts() const { return class_count_; }
 
  private:
   struct Neighbours;  // of one word, by class

@@ -138,25 +138,24 @@ void HmmProduct::transit(std::uint32_t t) {
 }
 
 // The summands of G_t(q, z): of each word the state emits, </s> among them.
-std::vector<double> HmmProduct::word_weights(std::uint32_t t, std::uint32_t q, HiddenState z, std::uint32_t place,
-                                               std::vector<double>& emission) const {
+std::vector<double> HmmProduct::word_weights(std::uint32_t t, std::uint32_t q, HiddenState z,
+                                             std::uint32_t place) const {
   const std::vector<WordId>& words = words_of_[z];
   std::vector<double> weights(words.size(), 0.0), log_scale(words.size(), LOG_ZERO);
-  emission.assign(words.size(), 0.0);
   for (std::size_t k = 0; k < words.size(); ++k) {
     const WordId w = words[k];
     const StateSet set = chain_.set(w);
     const bool whole = set.members == nullptr;
     const auto* const found = std::lower_bound(set.members, set.members + (whole ? 0 : set.size), place);
-    emission[k] = chain_.emissions(w)[whole ? place : static_cast<std::size_t>(found - set.members)];
+    const double emission = chain_.emissions(w)[whole ? place : static_cast<std::size_t>(found - set.members)];
     if (chain_.has_end && w == SENTENCE_END) {
       if (may_end(t, q)) log_scale[k] = 0.0;
-      weights[k] = emission[k];
+      weights[k] = emission;
       continue;
     }
     const std::uint32_t target = automaton_.target[std::size_t{q} * chain_.num_words() + w];
     if (t == longest_ || target == DEAD || !allowed(t, w)) continue;
-    weights[k] = emission[k] * row(ahead_[t + 1], target)[z];
+    weights[k] = emission * row(ahead_[t + 1], target)[z];
     if (weights[k] > 0.0) log_scale[k] = scale(t + 1, target);
   }
   const double most = *std::max_element(log_scale.begin(), log_scale.end());
@@ -189,14 +188,11 @@ Walk HmmProduct::walk(Choose choose) const {
     const auto next = static_cast<HiddenState>(choose(weights));
     const auto h = static_cast<std::uint32_t>(
         std::upper_bound(chain_.group_begin.begin(), chain_.group_begin.end(), next) - chain_.group_begin.begin() - 1);
-    result.log_prob += std::log(transition(next, h));
     z = next;
     group = h;
     result.states.push_back(z);
-    std::vector<double> emission;
     const std::vector<WordId>& words = words_of_[z];
-    const std::size_t k = choose(word_weights(t, q, z, z - chain_.group_begin[group], emission));
-    result.log_prob += std::log(emission[k]);
+    const std::size_t k = choose(word_weights(t, q, z, z - chain_.group_begin[group]));
     if (chain_.has_end && words[k] == SENTENCE_END) return result;
     result.words.push_back(words[k]);
     q = automaton_.target[std::size_t{q} * chain_.num_words() + words[k]];

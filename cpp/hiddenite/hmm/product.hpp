@@ -40,7 +40,6 @@ struct Automaton {
 struct Walk {
   std::vector<WordId> words;    // without </s>
   std::vector<HiddenState> states;  // that of </s> last, if the chain has it
-  double log_prob = 0.0;        // ln p(words, states)
 };
 
 class HmmProduct {
@@ -71,8 +70,7 @@ class HmmProduct {
     return log_scale_[std::size_t{t} * automaton_.num_states() + q];
   }
   void emit(std::uint32_t t, std::uint32_t q);  // G_t from B_{t+1}
-  std::vector<double> word_weights(std::uint32_t t, std::uint32_t q, HiddenState z, std::uint32_t place,
-                                   std::vector<double>& emission) const;
+  std::vector<double> word_weights(std::uint32_t t, std::uint32_t q, HiddenState z, std::uint32_t place) const;
   double* row(std::vector<double>& table, std::uint32_t q) const {
     return table.data() + std::size_t{q} * chain_.num_states();
   }

@@ -64,7 +64,6 @@ class InductionChain {
   TaggingState& state() { return state_; }
   const InductionOptions& options() const { return options_; }
   const SweepStatistics& statistics() const { return total_; }  // of all sweeps since the chain was made
-  std::uint64_t sweeps() const { return sweeps_; }
 
   ChainSnapshot snapshot() const;
   void restore(const ChainSnapshot& snapshot);

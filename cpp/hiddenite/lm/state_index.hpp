@@ -86,7 +86,6 @@ class StateIndex {
   const Arc& arc(NodeId a) const { return arcs_[a]; }
   const ArcHead& head(NodeId a) const { return heads_[a]; }
   NodeId start() const { return start_; }
-  std::size_t bytes() const { return states_.size() * sizeof(State) + arcs_.size() * (sizeof(Arc) + sizeof(ArcHead)); }
 
   // The sum of `up` from the state after the word alone to the root.
   float up_of_word(WordId w) const { return up_of_word_[w]; }

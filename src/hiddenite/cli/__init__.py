@@ -46,7 +46,7 @@ COMMANDS = {
         "encode",
         "Turn text into what a channel would show: key presses, typed text with slips, misread text.",
     ),
-    "verify": _Command("verify", "Check proofs with the file of their model and code of its own."),
+    "verify": _Command("verify", "Check that the answers in a proof file are the best of all."),
     "serve": _Command(
         "serve", "Serve a page for trying things out, and a JSON API described at /openapi.json."
     ),

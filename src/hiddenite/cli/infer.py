@@ -28,7 +28,7 @@ from hiddenite.cli.proofs import ProofOption, check_proof_options, written_proof
 from hiddenite.copies import here
 from hiddenite.corpus import ChunkReader, file_bytes
 from hiddenite.errors import HiddeniteError
-from hiddenite.inference import BATCH, METHODS, Budget, Query, answer_lines
+from hiddenite.inference import BATCH, EPSILON, METHODS, Budget, Query, answer_lines
 from hiddenite.ngram import NgramModel
 from hiddenite.proof import ProofWriter, header_of, prove
 from hiddenite.results import Decoded, Failure, KBest, Marginals, Proof, Samples
@@ -57,6 +57,12 @@ BudgetOption = Annotated[
     typer.Option("--budget", min=0.0, help="Seconds per record; then the best so far and its gap."),
 ]
 MaxStates = Annotated[int | None, typer.Option("--max-states", min=1, help="The same in states.")]
+Epsilon = Annotated[
+    float | None,
+    typer.Option(
+        "--epsilon", min=0.0, help=f"Share that sums may leave out, {EPSILON:g} if not given; 0: none."
+    ),
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -283,6 +289,7 @@ def sample(
         ),
     ] = None,
     max_states: MaxStates = None,
+    epsilon: Epsilon = None,
     no_end: NoEnd = False,
     keep: Keep = None,
     ambiguity: Ambiguity = None,
@@ -305,7 +312,11 @@ def sample(
     )
     chosen = choose_seed(seed, quiet, output, resume)
     limits = _limits(budget, max_states)
+    if epsilon is not None and method in {"refine", "paper"}:
+        raise typer.BadParameter(f"{method} adds nothing up; use --method full", param_hint="--epsilon")
     query = Query(TaskKind.SAMPLE, method, count=n, seed=chosen, budget=limits, end=not no_end)
+    if epsilon is not None:
+        query = dataclasses.replace(query, epsilon=epsilon)
     _run("sample", source, query, _samples_text)
 
 
@@ -319,6 +330,7 @@ def marginals(
         typer.Option("--budget", min=0.0, help="Seconds per record; then it is an error record."),
     ] = None,
     max_states: MaxStates = None,
+    epsilon: Epsilon = None,
     no_end: NoEnd = False,
     keep: Keep = None,
     ambiguity: Ambiguity = None,
@@ -331,7 +343,7 @@ def marginals(
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Give each candidate's posterior probability at each position, exactly.
+    """Give each candidate's posterior probability at each position, and how far off it can be.
 
     Text: the most probable words of each position, positions separated by tabs. With --json all of them.
     """
@@ -339,6 +351,8 @@ def marginals(
         lm, channel, input, output, keep, ambiguity, distance, threads, json, quiet, resume, on_error, ray
     )
     query = Query(TaskKind.MARGINALS, budget=_limits(budget, max_states), end=not no_end)
+    if epsilon is not None:
+        query = dataclasses.replace(query, epsilon=epsilon)
     _run("marginals", source, query, _marginals_text)
 
 
