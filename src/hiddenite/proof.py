@@ -20,10 +20,11 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from hiddenite._core import prove as core_prove
 from hiddenite.channel import Candidates
+from hiddenite.checker import alignment as alignment_checker
 from hiddenite.checker import ngram as checker
 from hiddenite.corpus import atomic_output
 from hiddenite.errors import BudgetExceeded, FormatError, ModelError
@@ -73,6 +74,10 @@ def prove(
 # -------------------------------------------------------------------- writing
 
 
+class _Record(Protocol):
+    def to_dict(self) -> dict[str, Any]: ...
+
+
 class ProofWriter:
     """Writes the records of a proof file in order, whichever thread has them first."""
 
@@ -82,12 +87,11 @@ class ProofWriter:
         self._waiting: dict[int, list[bytes]] = {}  # by the number of records before
         self.count = 0
 
-    def begin(self, lm: NgramModel) -> None:
-        """Write the header: all records are about this model."""
-        header = {"format": checker.FORMAT, "version": checker.VERSION, "model": lm.fingerprint}
+    def begin(self, header: dict[str, Any]) -> None:
+        """Write the header: the format, and the model that all records are about."""
         self._out.write(_line(header))
 
-    def add(self, first: int, records: Sequence[tuple[str | int | None, Proof | str]]) -> None:
+    def add(self, first: int, records: Sequence[tuple[str | int | None, _Record | str]]) -> None:
         """Take records, before which ``first`` stand: the id, and the proof or why there is none."""
         lines = [_line(_record(name, proof)) for name, proof in records]
         with self._lock:
@@ -102,7 +106,12 @@ class ProofWriter:
         self._out.write(_line({"records": self.count}))
 
 
-def _record(name: str | int | None, proof: Proof | str) -> dict[str, Any]:
+def header_of(lm: NgramModel) -> dict[str, Any]:
+    """Return the header of proofs under a language model."""
+    return {"format": checker.FORMAT, "version": checker.VERSION, "model": lm.fingerprint}
+
+
+def _record(name: str | int | None, proof: _Record | str) -> dict[str, Any]:
     return {"id": name, "error": proof} if isinstance(proof, str) else proof.to_dict() | {"id": name}
 
 
@@ -122,7 +131,7 @@ def proof_output(path: str | os.PathLike[str]) -> Iterator[ProofWriter]:
 def write_proofs(path: str | os.PathLike[str], lm: NgramModel, answers: Iterable[Decoded | Proof]) -> None:
     """Write the proofs of answers (``decode(..., proof=True)``) under one model."""
     with proof_output(path) as writer:
-        writer.begin(lm)
+        writer.begin(header_of(lm))
         for answer in answers:
             proof = answer.proof if isinstance(answer, Decoded) else answer
             if proof is None:
@@ -158,7 +167,24 @@ def verify(lm: str | os.PathLike[str], proof: str | os.PathLike[str]) -> Iterato
     except (checker.Refused, OSError, EOFError, ValueError, LookupError, AttributeError) as error:
         raise FormatError(os.fspath(lm), None, f"cannot be read as an ARPA file: {error}") from None
     name = os.fspath(proof)
-    results = checker.check_lines(model, checker.read_lines(name))
+    yield from _verdicts(name, checker.check_lines(model, checker.read_lines(name)))
+
+
+def verify_alignments(model: str | os.PathLike[str], proof: str | os.PathLike[str]) -> Iterator[Verdict]:
+    """Do the same with proofs of alignments and the file of their model."""
+    try:
+        read = alignment_checker.read_model(os.fspath(model))
+    except OSError as error:
+        raise FormatError(os.fspath(model), None, f"cannot be opened: {error.strerror or error}") from None
+    except Exception as error:  # whatever damage makes of it
+        raise FormatError(
+            os.fspath(model), None, f"cannot be read as an alignment model: {error!r}"
+        ) from None
+    name = os.fspath(proof)
+    yield from _verdicts(name, alignment_checker.check_lines(read, alignment_checker.read_lines(name)))
+
+
+def _verdicts(name: str, results: Iterator[tuple[Any, float, str]]) -> Iterator[Verdict]:
     last = next(results)  # the last of all is about the file
     for result in results:
         record, gap, reason = last

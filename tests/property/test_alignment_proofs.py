@@ -177,7 +177,7 @@ def test_a_file_is_checked_as_a_whole(proved: tuple[Path, Model, list[bytes]]) -
     assert "its last line says" in fault(model, lines[:-1])
     assert "its last line says" in fault(model, [*lines[:2], lines[-1]])
     assert "its last line says" in fault(model, [*lines, lines[-1]])
-    assert "found" in fault(model, [b'{"format":"another","version":1}\n', *lines[1:]])
+    assert "expected the format" in fault(model, [b'{"format":"another","version":1}\n', *lines[1:]])
     assert "damaged" in fault(model, [lines[0][:-5], *lines[1:]])
     random_aligner(8).save(directory / "other")
     assert "another model" in fault(Model((directory / "other").read_bytes()), lines)

@@ -11,7 +11,6 @@ pair and direction, and a last line with their number.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ from typing import Any
 from hiddenite._core import CoreAligned, ProofTree
 from hiddenite.checker.alignment import FORMAT, VERSION
 from hiddenite.checker.alignment_weights import WAYS
-from hiddenite.corpus import atomic_output
 
 _LEAF, _COUNT = 0, 1  # kinds of nodes
 
@@ -89,15 +87,9 @@ def write_alignment_proofs(
     proofs: Iterable[tuple[str | int | None, AlignmentProof]],
 ) -> None:
     """Write proofs with their ids, whole or not at all; ``model`` is the file of their aligner."""
-    count = 0
-    with atomic_output(path) as out:
-        out.write(json_bytes(proof_header(model)))
+    from hiddenite.proof import proof_output  # noqa: PLC0415  (it knows language models too)
+
+    with proof_output(path) as writer:
+        writer.begin(proof_header(model))
         for name, proof in proofs:
-            out.write(json_bytes({"id": name} | proof.to_dict()))
-            count += 1
-        out.write(json_bytes({"records": count}))
-
-
-def json_bytes(record: dict[str, Any]) -> bytes:
-    """Return a line of a proof file."""
-    return (json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n").encode()
+            writer.add(writer.count, [(name, proof)])

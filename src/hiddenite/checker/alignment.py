@@ -149,9 +149,9 @@ def check_lines(model: Model, lines: Iterable[bytes]) -> Iterator[tuple[Any, flo
     try:
         header: dict[str, Any] = next(read, {})
         if (header["format"], header["version"]) != (FORMAT, VERSION):
-            raise Refused(f"found {header['format']!r}, version {header['version']!r}")
+            raise Refused(f"expected the format '{FORMAT}', version {VERSION}")
         if header["model"] != model.checksum:
-            raise Refused("it is about another model")
+            raise Refused("the proofs are about another model")
         while "records" not in (record := next(read, {"records": "nothing"})):
             count += 1
             name = f"{record.get('id')} {record.get('direction')}"

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated
 
 import typer
 
 from hiddenite.align.aligner import BATCH, Aligner
-from hiddenite.align.answers import DEFAULT_SAMPLES, MARGINALS, METHODS, Alignment, PaperSteps, Question
+from hiddenite.align.answers import (
+    DEFAULT_SAMPLES,
+    DIRECTIONS,
+    MARGINALS,
+    METHODS,
+    Alignment,
+    PaperSteps,
+    Question,
+)
 from hiddenite.align.bitext import Block as Lines
 from hiddenite.align.bitext import bitext_blocks
 from hiddenite.align.links import format_links
+from hiddenite.align.proofs import AlignmentProof, proof_header
 from hiddenite.align.symmetrize import DEFAULT
 from hiddenite.cli.align_options import (
     BUDGET,
@@ -26,8 +35,10 @@ from hiddenite.cli.align_options import (
 )
 from hiddenite.cli.batch import Block, Job, OnError, Outcome, Ray, Resume, choose_seed, file_state, run_batch
 from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line
+from hiddenite.cli.proofs import ProofOption, written_proofs
 from hiddenite.copies import here
 from hiddenite.corpus import file_bytes
+from hiddenite.proof import ProofWriter
 from hiddenite.results import Failure
 
 EPILOG = "Example: hiddenite align run --model en-fr.model en.txt fr.txt --json"
@@ -76,6 +87,7 @@ def run(
         int | None, typer.Option("--max-states", min=1, help="The same in partial alignments.")
     ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Exit 3 if an answer is not certified.")] = False,
+    proof: ProofOption = None,
     seed: Seed = None,
     output: Output = "-",
     resume: Resume = False,
@@ -97,12 +109,25 @@ def run(
 
     def make() -> Question:
         question = Question(
-            method, direction, symmetrize, k, marginals, samples, threshold, budget, chosen, paper, max_states
+            method,
+            direction,
+            symmetrize,
+            k,
+            marginals,
+            samples,
+            threshold,
+            budget,
+            chosen,
+            paper,
+            max_states,
+            proof is not None,
         )
         question.task()
         return question
 
     question = usage(make)
+    if proof is not None and (resume or ray is not None):
+        raise typer.BadParameter("it excludes --resume and --ray", param_hint="--proof")
     options = {"model": file_state(model), "seed": chosen, "json": json, "question": question}
     job = Job(
         "align run",
@@ -116,22 +141,48 @@ def run(
         processes=threads,
         files=(model,),
     )
-    answerer = functools.partial(_answerer, model, question, json, threads if ray is None else 1)
-    with byte_progress("aligning", file_bytes([source]), quiet) as report:
+    with (
+        byte_progress("aligning", file_bytes([source]), quiet) as report,
+        written_proofs(proof) as proofs,
+    ):
+        answerer = functools.partial(_answerer, model, question, json, threads if ray is None else 1, proofs)
         blocks = _blocks(bitext_blocks(source, target, BATCH, report))
         run_batch(job, "<stdin>" if source == "-" else source, blocks, answerer)
 
 
 def _answerer(
-    model: str, question: Question, as_json: bool, threads: int
+    model: str, question: Question, as_json: bool, threads: int, proofs: ProofWriter | None
 ) -> Callable[[Block[Lines]], list[Outcome]]:
     """Load the aligner; return what answers a block of sentence pairs."""
     aligner = Aligner.load(here(model))
+    if proofs is not None:
+        proofs.begin(proof_header(here(model)))
 
     def answer(block: Block[Lines]) -> list[Outcome]:
-        return [outcome(one, as_json) for one in aligner.ask_block(block.item, question, threads=threads)]
+        results = list(aligner.ask_block(block.item, question, threads=threads))
+        outcomes = [outcome(one, as_json) for one in results]
+        if proofs is None:
+            return outcomes
+        per_pair = sum(DIRECTIONS[question.direction])
+        records = [(one.id, proof) for one in results for proof in _proofs(one, per_pair)]
+        proofs.add(block.first * per_pair, records)
+        return [_with_proof(*pair) for pair in zip(outcomes, results, strict=True)]
 
     return answer
+
+
+def _proofs(result: Alignment | Failure, number: int) -> Sequence[AlignmentProof | str]:
+    """Return what the proof file says of a sentence pair: a record for each direction."""
+    return [result.error] * number if isinstance(result, Failure) else result.proofs
+
+
+def _with_proof(found: Outcome, result: Alignment | Failure) -> Outcome:
+    """Return the outcome, an error where a proof is missing."""
+    proofs = () if isinstance(result, Failure) else result.proofs
+    missing = next((one for one in proofs if one.error is not None), None)
+    return (
+        found if missing is None else found._replace(error=f"no proof, {missing.direction}: {missing.error}")
+    )
 
 
 def _blocks(pairs: Iterable[Lines]) -> Iterator[Block[Lines]]:

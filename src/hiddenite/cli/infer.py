@@ -30,7 +30,7 @@ from hiddenite.corpus import ChunkReader, file_bytes
 from hiddenite.errors import HiddeniteError
 from hiddenite.inference import BATCH, EPSILON, METHODS, Budget, Query, answer_lines
 from hiddenite.ngram import NgramModel
-from hiddenite.proof import ProofWriter, prove
+from hiddenite.proof import ProofWriter, header_of, prove
 from hiddenite.results import Decoded, Failure, KBest, Marginals, Proof, Samples
 
 TOP_WORDS = 5  # of each position, in the marginals' text form
@@ -142,7 +142,7 @@ def _answerer(
     )
     threads = source.threads if source.ray is None else 1  # a cluster has a process for each processor
     if proofs is not None:
-        proofs.begin(model)
+        proofs.begin(header_of(model))
 
     def answer(block: Block[bytes]) -> list[Outcome]:
         results = answer_lines(model, channel, block.item, query, first_record=block.first, threads=threads)

@@ -29,7 +29,7 @@ from hiddenite.copies import here
 from hiddenite.corpus import ChunkReader, atomic_output, file_bytes
 from hiddenite.errors import BudgetExceeded, FormatError, HiddeniteError
 from hiddenite.inference import METHODS, Budget, MethodName, Query
-from hiddenite.proof import ProofWriter
+from hiddenite.proof import ProofWriter, header_of
 from hiddenite.results import Failure, Proof
 from hiddenite.tag.answers import TagAnswer, Tagged, TagKBest, TagMarginals, TagSamples
 from hiddenite.tag.evaluation import plot_reliability, score
@@ -284,7 +284,7 @@ def _answerer(
     """Load the tagger; return what answers a block of sentences."""
     tagger = Tagger.load(here(model))
     if proofs is not None:
-        proofs.begin(tagger.model.transitions)
+        proofs.begin(header_of(tagger.model.transitions))
         return functools.partial(_prove_block, tagger, query, as_text, proofs)
 
     def answer(block: Block[list[Record]]) -> list[Outcome]:

@@ -10,32 +10,43 @@ import typer
 from hiddenite.cli.common import AsJson, Output, Quiet, json_line
 from hiddenite.corpus import atomic_output
 from hiddenite.proof import verify as verify_file
+from hiddenite.proof import verify_alignments
 
 
 def verify(
-    lm: Annotated[
-        str, typer.Option("--lm", metavar="LM", help="The model's ARPA file, plain or compressed.")
-    ],
     proof: Annotated[
-        str, typer.Option("--proof", metavar="FILE", help="What `decode --proof` or `tag run --proof` wrote.")
+        str,
+        typer.Option(
+            "--proof", metavar="FILE", help="What `decode`, `tag run` or `align run --proof` wrote."
+        ),
     ],
     *,
+    lm: Annotated[
+        str | None, typer.Option("--lm", metavar="LM", help="The model's ARPA file, plain or compressed.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="MODEL", help="Of alignments: what `align train` wrote.")
+    ] = None,
     output: Output = "-",
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Check that the answers in a proof file are the best of all.
 
-    The checker reads the ARPA file itself and recomputes every bound; it shares no code with the engine. It
-    proves the search: that no other choice among the stated candidates, with the stated weights, weighs more.
+    The checker reads the model's file itself and recomputes every bound; it shares no code with the engine.
+    It proves the search: that no other choice among the stated candidates, with the stated weights, weighs
+    more; or that no other alignment of the stated words does.
     Text: a line for each record that is refused, and a summary. With --json an object for each record, and a
     summary object. Exit status 0: all are accepted; 1: one is refused, or the file is damaged, not complete
     or about another model.
     """
+    if (lm is None) == (model is None):
+        raise typer.BadParameter("give --lm or --model, whichever the proofs are about")
     accepted = refused = 0
     gap = 0.0
     with atomic_output(output) as out:
-        for number, verdict in enumerate(verify_file(lm, proof), 1):
+        verdicts = verify_alignments(model, proof) if model is not None else verify_file(lm or "", proof)
+        for number, verdict in enumerate(verdicts, 1):
             accepted += verdict.accepted
             refused += not verdict.accepted
             if verdict.accepted:
