@@ -240,6 +240,11 @@ def dense_model(train: list[Tagged]) -> TaggerModel:
     return train_model(train, TaggerOptions(order=1, lexicalize=0, floor=0.0))
 
 
+def is_exact(answer: Answer) -> bool:
+    """Tell whether an answer is proved to be the best."""
+    return answer.certificate is not None and answer.certificate.exact
+
+
 def order_figures(
     dense: TaggerModel, train: list[Tagged], texts: Sequence[str], order: int, sizes: Sizes
 ) -> OrderFigures:
@@ -256,12 +261,12 @@ def order_figures(
         mean(t for t, _ in refine),
         max(t for t, _ in refine),
         mean(t for t, _ in full),
-        sum(not a.certificate.exact for _, a in full),
-        mean(a.certificate.refinements for _, a in refine),
-        mean(a.certificate.states for _, a in refine),
-        sum(a.certificate.exact for _, a in refine),
-        mean(a.certificate.refinements for _, a in drawn),
-        mean(a.certificate.states for _, a in drawn),
+        sum(not is_exact(a) for _, a in full),
+        mean(a.refinements for _, a in refine),
+        mean(a.states for _, a in refine),
+        sum(is_exact(a) for _, a in refine),
+        mean(a.refinements for _, a in drawn),
+        mean(a.states for _, a in drawn),
         mean(t for t, _ in drawn),
     )
 

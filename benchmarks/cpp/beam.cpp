@@ -1,5 +1,7 @@
 #include "beam.hpp"
 
+#include "hiddenite/exact/empty_support.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -32,18 +34,17 @@ Decoded Beam::decode(const Candidates& candidates) {
   const std::vector<Active>& last = layers_[num_positions];
   const auto best = std::max_element(last.begin(), last.end(),
                                      [](const Active& a, const Active& b) { return a.value < b.value; });
-  Decoded result;
-  result.path.resize(num_positions);
+  WordPath path(num_positions);
   auto at = static_cast<std::uint32_t>(best - last.begin());
   for (std::size_t i = num_positions; i > 0; --i) {
-    result.path[i - 1] = layers_[i][at].word;
+    path[i - 1] = layers_[i][at].word;
     at = layers_[i][at].previous;
   }
-  result.path.resize(candidates.length());
-  result.log_weight = path_log_weight(index_.table(), candidates, result.path);
-  result.certificate.lower = result.log_weight;
-  result.certificate.upper = -LOG_ZERO;
-  return result;
+  path.resize(candidates.length());
+  const double log_weight = path_log_weight(index_.table(), candidates, path);
+  Bounds bounds;
+  bounds.found(log_weight);
+  return {std::move(path), log_weight, Certificate(bounds, Method::AUTO, 0, 0)};
 }
 
 // Puts a prefix into the beam; when twice as many as can stay are there, the

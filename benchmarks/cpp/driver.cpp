@@ -44,13 +44,18 @@ using namespace hiddenite::exact;
 
 namespace {
 
-constexpr const char* METHOD_NAMES[] = {"auto", "refine", "paper", "full", "dominance"};
+constexpr const char* METHOD_NAMES[] = {"auto", "refine", "paper", "full", "dominance", "sparse"};
 
 struct Result {
   double log_weight = LOG_ZERO;
-  Certificate certificate;
-  std::uint64_t trials = 0;
+  bool exact = false;
+  Method method = Method::AUTO;
+  std::uint64_t states = 0, refinements = 0, trials = 0;
 };
+
+Result result_of(double log_weight, const Certificate& c) {
+  return {log_weight, c.exact(), c.method(), c.states(), c.refinements(), 0};
+}
 
 double processor_seconds() {
   timespec now;
@@ -158,8 +163,10 @@ class Driver {
     return [this, task](std::size_t i) {
       const Answer answer = workspace_.answer(readings_[i], task, i);
       if (answer.status != Answer::Status::DONE) throw std::runtime_error(answer.error);
-      const double log_weight = answer.log_weights.empty() ? answer.log_partition : answer.log_weights.front();
-      return Result{log_weight, answer.certificate, answer.trials};
+      const double log_weight =
+          answer.log_weights.empty() ? answer.log_partition.upper : answer.log_weights.front();
+      const bool exact = answer.certificate ? answer.certificate->exact() : true;
+      return Result{log_weight, exact, answer.method, answer.states, answer.refinements, answer.trials};
     };
   }
 
@@ -167,20 +174,23 @@ class Driver {
     if (task.kind == Task::Kind::KBEST) {
       return [this, task](std::size_t i) {
         const KBest best = workspace_.walker(true).kbest(candidates_[i], task.count,
-                                                         task.method == Method::DOMINANCE, task.budget);
-        return Result{best.log_weights.front(), best.certificate, 0};
+                                                         task.method == Method::DOMINANCE,
+                                                         Deadline(task.budget));
+        return result_of(best.log_weights.front() + candidates_[i].log_offset, best.certificate);
       };
     }
     return [this, task](std::size_t i) {
       const Decoded decoded = decode(candidates_[i], task);
-      return Result{decoded.log_weight, decoded.certificate, 0};
+      return result_of(decoded.log_weight + candidates_[i].log_offset, decoded.certificate);
     };
   }
 
   Decoded decode(const Candidates& candidates, const Task& task) {
-    if (task.method == Method::REFINE) return decode_refine(table_, candidates, task.budget);
-    if (task.method == Method::PAPER) return decode_paper(table_, candidates, task.budget);
-    return workspace_.walker(true).decode(candidates, task.method == Method::DOMINANCE, task.budget);
+    const Deadline deadline(task.budget);
+    if (task.method == Method::REFINE || task.method == Method::PAPER) {
+      return decode_by_refining(table_, candidates, task.method, deadline);
+    }
+    return workspace_.walker(true).decode(candidates, task.method == Method::DOMINANCE, deadline);
   }
 
   Ask ask_beam(const std::string& kind, std::size_t width) {
@@ -188,16 +198,16 @@ class Driver {
         engine_.index(true), width, kind == "sparse" ? bench::BeamKind::SPARSE : bench::BeamKind::DENSE);
     return [this, beam](std::size_t i) {
       const Decoded decoded = beam->decode(candidates_[i]);
-      return Result{decoded.log_weight, decoded.certificate, 0};
+      return result_of(decoded.log_weight + candidates_[i].log_offset, decoded.certificate);
     };
   }
 
   static void print(std::size_t i, const std::string& ask, std::vector<double>& seconds, const Result& result) {
     std::sort(seconds.begin(), seconds.end());
-    const Certificate& c = result.certificate;
     std::printf("%zu %s %.9g %.9g %.17g %d %s %llu %llu %llu\n", i, ask.c_str(), seconds.front(),
-                seconds[seconds.size() / 2], result.log_weight, c.exact, METHOD_NAMES[static_cast<int>(c.method)],
-                static_cast<unsigned long long>(c.states), static_cast<unsigned long long>(c.refinements),
+                seconds[seconds.size() / 2], result.log_weight, result.exact,
+                METHOD_NAMES[static_cast<int>(result.method)], static_cast<unsigned long long>(result.states),
+                static_cast<unsigned long long>(result.refinements),
                 static_cast<unsigned long long>(result.trials));
   }
 

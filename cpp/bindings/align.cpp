@@ -69,7 +69,7 @@ void bind_fertility_hmm(nb::module_& m) {
            "links"_a)
       .def("align",
            [](const FertilityHmm& hmm, const AlignTask& task, std::uint64_t stream) {
-             const nb::gil_scoped_release release;
+             const WithoutGil release;
              return align_hmm(hmm, task, Random(task.seed, stream));
            },
            "task"_a, "stream"_a = 0);
@@ -165,17 +165,17 @@ void bind_training(nb::module_& m) {
               const std::string& target_name, const GibbsOptions& options, bool string_prior, std::uint64_t seed,
               std::uint32_t chains, const AlignmentModel* earlier) {
              const std::string_view e(source.c_str(), source.size()), f(target.c_str(), target.size());
-             const nb::gil_scoped_release release;
+             const WithoutGil release;
              new (self) AlignmentTrainer(e, f, source_name, target_name, options, string_prior, seed, chains,
                                          earlier ? std::optional(earlier->tables()) : std::nullopt);
            },
            "source"_a, "target"_a, "source_name"_a, "target_name"_a, "options"_a, "string_prior"_a, "seed"_a,
            "chains"_a, "earlier"_a.none() = nb::none())
-      .def("sweep", &AlignmentTrainer::sweep, "threads"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("sweep", &AlignmentTrainer::sweep, "threads"_a, nb::call_guard<WithoutGil>())
       .def("sweep_shard",
            [](AlignmentTrainer& t, std::size_t chain, std::size_t begin, std::size_t end, std::uint64_t shard) {
              if (chain >= t.num_chains()) throw nb::index_error("no such chain");
-             const nb::gil_scoped_release release;
+             const WithoutGil release;
              return t.sweep_shard(chain, begin, end, shard);
            },
            "chain"_a, "begin"_a, "end"_a, "shard"_a)
@@ -215,7 +215,7 @@ void bind_training(nb::module_& m) {
              t.restore(chain, done, {forward, reverse});
            },
            "chain"_a, "sweeps_done"_a, "forward"_a, "reverse"_a)
-      .def("tables", &AlignmentTrainer::tables, nb::call_guard<nb::gil_scoped_release>());
+      .def("tables", &AlignmentTrainer::tables, nb::call_guard<WithoutGil>());
 }
 
 void bind_em(nb::module_& m) {
@@ -224,7 +224,7 @@ void bind_em(nb::module_& m) {
            [](AlignmentEm* self, nb::bytes source, nb::bytes target, const std::string& source_name,
               const std::string& target_name, const GibbsOptions& options) {
              const std::string_view e(source.c_str(), source.size()), f(target.c_str(), target.size());
-             const nb::gil_scoped_release release;
+             const WithoutGil release;
              new (self) AlignmentEm(e, f, source_name, target_name, options);
            },
            "source"_a, "target"_a, "source_name"_a, "target_name"_a, "options"_a)
@@ -232,17 +232,17 @@ void bind_em(nb::module_& m) {
            [](AlignmentEm& em, bool hmm, int threads) {
              return em.iterate(hmm ? AlignmentEm::Model::HMM : AlignmentEm::Model::MODEL1, threads);
            },
-           "hmm"_a, "threads"_a, nb::call_guard<nb::gil_scoped_release>())
+           "hmm"_a, "threads"_a, nb::call_guard<WithoutGil>())
       .def("expect",
            [](AlignmentEm& em, bool hmm, std::size_t begin, std::size_t end, int threads) {
              return em.expect(hmm ? AlignmentEm::Model::HMM : AlignmentEm::Model::MODEL1, begin, end, threads);
            },
-           "hmm"_a, "begin"_a, "end"_a, "threads"_a, nb::call_guard<nb::gil_scoped_release>())
+           "hmm"_a, "begin"_a, "end"_a, "threads"_a, nb::call_guard<WithoutGil>())
       .def("maximise",
            [](AlignmentEm& em, bool hmm) {
              em.maximise(hmm ? AlignmentEm::Model::HMM : AlignmentEm::Model::MODEL1);
            },
-           "hmm"_a, nb::call_guard<nb::gil_scoped_release>())
+           "hmm"_a, nb::call_guard<WithoutGil>())
       .def("counts",
            [](const AlignmentEm& em, int d) {
              if (d < 0 || d > 1) throw nb::index_error("direction is 0 or 1");
@@ -256,7 +256,7 @@ void bind_em(nb::module_& m) {
            },
            "d"_a, "counts"_a)
       .def_prop_ro("num_sentences", &AlignmentEm::num_sentences)
-      .def("tables", &AlignmentEm::tables, nb::call_guard<nb::gil_scoped_release>());
+      .def("tables", &AlignmentEm::tables, nb::call_guard<WithoutGil>());
 }
 
 void bind_model(nb::module_& m) {
@@ -275,7 +275,7 @@ void bind_model(nb::module_& m) {
   nb::class_<AlignmentModel>(m, "AlignmentModel", "A trained alignment model, immutable.")
       .def("__init__",
            [](AlignmentModel* self, const AlignmentTables& tables, const GibbsOptions& options, bool string_prior) {
-             const nb::gil_scoped_release release;
+             const WithoutGil release;
              new (self) AlignmentModel(tables, options, string_prior);
            },
            "tables"_a, "options"_a, "string_prior"_a)
@@ -295,7 +295,7 @@ void bind_model(nb::module_& m) {
            [](const AlignmentModel& model, nb::bytes source, nb::bytes target, const AlignTask& task,
               std::uint64_t first_record, int threads) {
              const std::string_view e(source.c_str(), source.size()), f(target.c_str(), target.size());
-             const nb::gil_scoped_release release;
+             const WithoutGil release;
              return align_lines(model, e, f, task, first_record, threads);
            },
            "source"_a, "target"_a, "task"_a, "first_record"_a, "threads"_a);

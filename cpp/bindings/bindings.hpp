@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "hiddenite/base/interrupt.hpp"
 #include "hiddenite/base/text.hpp"
 #include "hiddenite/channel/candidates.hpp"
 
@@ -30,6 +31,20 @@ void bind_token_text(nb::module_& m);
 void bind_clusters(nb::module_& m);
 void bind_hmm(nb::module_& m);
 void bind_hmm_queries(nb::module_& m);
+
+// While this lives the interpreter's lock is free, and Ctrl-C ends the work with KeyboardInterrupt.
+class WithoutGil {
+ public:
+  WithoutGil() : call_(has_signal) {}
+
+ private:
+  static bool has_signal() {
+    const nb::gil_scoped_acquire gil;
+    return PyErr_CheckSignals() != 0;
+  }
+  nb::gil_scoped_release release_;
+  hiddenite::base::Call call_;
+};
 
 // Chunks from a Python callable that returns bytes, empty at the end. The GIL
 // is taken for each call. ValueError means unusable input and gets file and

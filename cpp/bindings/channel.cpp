@@ -20,7 +20,7 @@ using namespace nb::literals;
 namespace {
 
 Reading read_line(const Channel& channel, std::string_view line) {
-  const nb::gil_scoped_release release;
+  const WithoutGil release;
   return channel.read(line);
 }
 
@@ -70,7 +70,7 @@ nb::bytes encode_bytes(const Encoder& encoder, nb::bytes text, std::optional<std
   const std::string_view view(text.c_str(), text.size());
   std::string result;
   {
-    const nb::gil_scoped_release release;
+    const WithoutGil release;
     result = encode_text(encoder, view, seed, name, first_line);
   }
   return nb::bytes(result.data(), result.size());
@@ -78,7 +78,7 @@ nb::bytes encode_bytes(const Encoder& encoder, nb::bytes text, std::optional<std
 
 ConfusionModel read_confusion_model(ReadCallable read, const std::string& name) {
   LineReader lines(python_source(std::move(read)), name);
-  const nb::gil_scoped_release release;
+  const WithoutGil release;
   return ConfusionModel(read_confusions(lines), name);
 }
 

@@ -14,11 +14,11 @@ void bind_clusters(nb::module_& m) {
            [](ExchangeClustering* self, const TokenText& text, WordId num_words, ClassId num_classes,
               nb::ndarray<const ClassId, nb::ndim<1>, nb::c_contig, nb::device::cpu> start) {
              std::vector<ClassId> first(start.data(), start.data() + start.size());
-             const nb::gil_scoped_release release;
+             const WithoutGil release;
              new (self) ExchangeClustering(text, num_words, num_classes, std::move(first));
            },
            "text"_a, "num_words"_a, "num_classes"_a, "start"_a)
-      .def("exchange", &ExchangeClustering::pass, "threads"_a, nb::call_guard<nb::gil_scoped_release>(),
+      .def("exchange", &ExchangeClustering::pass, "threads"_a, nb::call_guard<WithoutGil>(),
            "One pass over the words; how many changed their class.")
       .def_prop_ro("average_mutual_information", &ExchangeClustering::average_mutual_information)
       .def_prop_ro("num_classes", &ExchangeClustering::num_classes)
@@ -28,5 +28,5 @@ void bind_clusters(nb::module_& m) {
            [](const ExchangeClustering& c) {
              return cluster_paths(c.bigrams(), std::size_t{c.num_classes()} + 1, c.num_classes());
            },
-           nb::call_guard<nb::gil_scoped_release>(), "The bit string of each class.");
+           nb::call_guard<WithoutGil>(), "The bit string of each class.");
 }

@@ -31,7 +31,7 @@ void bind_container(nb::module_& m) {
            },
            "file"_a, "kind"_a, "name"_a, "noun"_a, "advice"_a, nb::keep_alive<1, 2>(),
            nb::sig("def __init__(self, file: mmap.mmap, kind: str, name: str, noun: str, advice: str) -> None"))
-      .def("verify", &Container::verify, nb::call_guard<nb::gil_scoped_release>(), "Compare all checksums.")
+      .def("verify", &Container::verify, nb::call_guard<WithoutGil>(), "Compare all checksums.")
       .def("member",
            [](const Container& c, const std::string& name) {
              const auto content = c.array<char>(name);

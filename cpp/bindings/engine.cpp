@@ -1,10 +1,12 @@
 #include "hiddenite/exact/engine.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
+#include "hiddenite/base/error.hpp"
 
 using namespace hiddenite::exact;
 using namespace nb::literals;
@@ -15,17 +17,20 @@ std::vector<Answer> ask_readings(const Engine& engine, const std::vector<const R
                                  std::uint64_t first_stream, int threads) {
   for (const Reading* reading : readings) {
     for (const WordId w : reading->words) {
-      if (w >= engine.table().vocabulary.size()) throw nb::index_error("word id out of range");
+      if (w >= engine.table().vocabulary.size()) {
+        throw ModelError("the candidates have a word number that the model does not have; make them with the model's "
+                         "vocabulary");
+      }
     }
   }
-  const nb::gil_scoped_release release;
+  const WithoutGil release;
   return answer_readings(engine, readings, task, first_stream, threads);
 }
 
 std::vector<Answer> ask_lines(const Engine& engine, const Channel& channel, nb::bytes text, const Task& task,
                               std::uint64_t first_stream, int threads) {
   const std::string_view view(text.c_str(), text.size());
-  const nb::gil_scoped_release release;
+  const WithoutGil release;
   return answer_lines(engine, channel, split_lines(view), task, first_stream, threads);
 }
 
@@ -35,7 +40,8 @@ void bind_task(nb::module_& m) {
       .value("REFINE", Method::REFINE)
       .value("PAPER", Method::PAPER)
       .value("FULL", Method::FULL)
-      .value("DOMINANCE", Method::DOMINANCE);
+      .value("DOMINANCE", Method::DOMINANCE)
+      .value("SPARSE", Method::SPARSE);
   nb::enum_<Task::Kind>(m, "TaskKind")
       .value("DECODE", Task::Kind::DECODE)
       .value("KBEST", Task::Kind::KBEST)
@@ -60,12 +66,12 @@ void bind_answer(nb::module_& m) {
       .value("BAD_RECORD", Answer::Status::BAD_RECORD)
       .value("EMPTY_SUPPORT", Answer::Status::EMPTY_SUPPORT);
   nb::class_<Certificate>(m, "CoreCertificate")
-      .def_ro("exact", &Certificate::exact)
-      .def_ro("upper", &Certificate::upper)
-      .def_ro("lower", &Certificate::lower)
-      .def_ro("method", &Certificate::method)
-      .def_ro("refinements", &Certificate::refinements)
-      .def_ro("states", &Certificate::states);
+      .def_prop_ro("exact", &Certificate::exact)
+      .def_prop_ro("upper", &Certificate::upper)
+      .def_prop_ro("lower", &Certificate::lower)
+      .def_prop_ro("method", &Certificate::method)
+      .def_prop_ro("refinements", &Certificate::refinements)
+      .def_prop_ro("states", &Certificate::states);
   nb::class_<Answer>(m, "Answer", "What became of one record.")
       .def_ro("status", &Answer::status)
       .def_ro("error", &Answer::error)
@@ -82,9 +88,12 @@ void bind_answer(nb::module_& m) {
       .def_ro("slot_words", &Answer::slot_words)
       .def_prop_ro("spans", [](const Answer& answer) { return to_pairs(answer.spans); },
                    "The nodes that each slot of a lattice leads from and to.")
-      .def_ro("certificate", &Answer::certificate)
+      .def_ro("certificate", &Answer::certificate, "Of the best path or the k best; None of other questions.")
+      .def_ro("method", &Answer::method)
+      .def_ro("refinements", &Answer::refinements)
+      .def_ro("states", &Answer::states)
+      .def_ro("complete", &Answer::complete, "As many samples as were asked for.")
       .def_ro("log_partition", &Answer::log_partition)
-      .def_ro("log_partition_error", &Answer::log_partition_error)
       .def_ro("expected_errors", &Answer::expected_errors)
       .def_ro("trials", &Answer::trials);
 }

@@ -54,7 +54,7 @@ void bind_shape(nb::module_& m) {
            [](const SparseHmm& chain, const TokenText& text, int threads) {
              std::vector<double> result;
              {
-               const nb::gil_scoped_release release;
+               const WithoutGil release;
                result = token_log_probs(chain, text, threads);
              }
              return to_array(std::move(result));
@@ -79,14 +79,14 @@ void bind_em(nb::module_& m) {
       .def("__init__",
            [](HmmEm* self, const TokenText& text, const HmmShape& shape, const EmOptions& options,
               std::uint64_t seed) {
-             const nb::gil_scoped_release release;
+             const WithoutGil release;
              new (self) HmmEm(text, shape, options, seed);
            },
            "text"_a, "shape"_a, "options"_a, "seed"_a)
-      .def("iterate", &HmmEm::iterate, "threads"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("iterate", &HmmEm::iterate, "threads"_a, nb::call_guard<WithoutGil>())
       .def("iterate_under", &HmmEm::iterate_under, "chain"_a, "threads"_a,
-           nb::call_guard<nb::gil_scoped_release>())
-      .def("chain", &HmmEm::chain, "smoothing"_a, "threads"_a, nb::call_guard<nb::gil_scoped_release>())
+           nb::call_guard<WithoutGil>())
+      .def("chain", &HmmEm::chain, "smoothing"_a, "threads"_a, nb::call_guard<WithoutGil>())
       .def_prop_ro("iterations_done", &HmmEm::iterations_done)
       .def_prop_ro("num_tokens", &HmmEm::num_tokens)
       .def_prop_ro("num_folds", &HmmEm::num_folds)
@@ -125,12 +125,12 @@ void bind_log_bilinear(nb::module_& m) {
            [](LogBilinear& model, const HmmEm& em, std::uint32_t passes, int threads) {
              return model.fit(em.total(), em.prior(), passes, threads);
            },
-           "em"_a, "passes"_a, "threads"_a, nb::call_guard<nb::gil_scoped_release>())
+           "em"_a, "passes"_a, "threads"_a, nb::call_guard<WithoutGil>())
       .def("chain",
            [](const LogBilinear& model, const HmmEm& em, const Smoothing& smoothing, double weight, int threads) {
              return model.chain(em.total(), em.prior(), smoothing, weight, threads);
            },
-           "em"_a, "smoothing"_a, "weight"_a, "threads"_a, nb::call_guard<nb::gil_scoped_release>());
+           "em"_a, "smoothing"_a, "weight"_a, "threads"_a, nb::call_guard<WithoutGil>());
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ std::span<const WordId> span_of(const Words& words) { return {words.data(), word
 
 template <class Work>
 auto without_gil(Work work) {
-  const nb::gil_scoped_release release;
+  const WithoutGil release;
   return work();
 }
 
@@ -56,7 +56,7 @@ void bind_hmm_queries(nb::module_& m) {
         [](const SparseHmm& chain, const TokenText& text, int threads) {
           std::vector<double> visits;
           {
-            const nb::gil_scoped_release release;
+            const WithoutGil release;
             visits = state_visits(chain, text, threads);
           }
           return to_array(std::move(visits));
@@ -76,7 +76,7 @@ void bind_hmm_queries(nb::module_& m) {
       .def("__init__",
            [](HmmProduct* self, const SparseHmm& chain, const Automaton& automaton, const std::vector<WordId>& fixed,
               std::uint32_t shortest, std::uint32_t longest, bool best, int threads) {
-             const nb::gil_scoped_release release;
+             const WithoutGil release;
              new (self) HmmProduct(chain, automaton, fixed, shortest, longest, best, threads);
            },
            "chain"_a, "automaton"_a, "fixed"_a, "shortest"_a, "longest"_a, "best"_a, "threads"_a,
@@ -87,13 +87,13 @@ void bind_hmm_queries(nb::module_& m) {
              Random random(seed, stream);
              return product.draw(random);
            },
-           "seed"_a, "stream"_a, nb::call_guard<nb::gil_scoped_release>())
-      .def("best_walk", &HmmProduct::best_walk, nb::call_guard<nb::gil_scoped_release>())
+           "seed"_a, "stream"_a, nb::call_guard<WithoutGil>())
+      .def("best_walk", &HmmProduct::best_walk, nb::call_guard<WithoutGil>())
       .def("word_probabilities",
            [](const HmmProduct& product, const std::vector<std::uint32_t>& positions) {
              std::vector<std::vector<double>> rows;
              {
-               const nb::gil_scoped_release release;
+               const WithoutGil release;
                rows = product.word_probabilities(positions);
              }
              std::vector<Array<double>> result;

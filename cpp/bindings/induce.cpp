@@ -222,12 +222,12 @@ void bind_induction_chain(nb::module_& m) {
              options.stream = stream;
              InductionText text = make_text(words, offsets, spelling_offsets, spelling, num_characters);
              const std::vector<std::int32_t> first = to_vector(tags);
-             const nb::gil_scoped_release release;
+             const WithoutGil release;
              new (self) InductionChain(options, std::move(text), first);
            },
            "options"_a, nb::kw_only(), "words"_a, "offsets"_a, "spelling_offsets"_a, "spelling"_a, "num_characters"_a,
            "tags"_a, "seed"_a, "stream"_a = 0)
-      .def("sweep", &InductionChain::sweep, nb::call_guard<nb::gil_scoped_release>())
+      .def("sweep", &InductionChain::sweep, nb::call_guard<WithoutGil>())
       .def("keep", &InductionChain::keep, "Adds the present tags to the counts of `max_marginal`.")
       .def("tags", [](const InductionChain& chain) { return to_array(chain.tags()); })
       .def("max_marginal",
@@ -260,7 +260,7 @@ void bind_induction_chain(nb::module_& m) {
              }
            },
            "values"_a)
-      .def("log_joint", &InductionChain::log_joint, nb::call_guard<nb::gil_scoped_release>())
+      .def("log_joint", &InductionChain::log_joint, nb::call_guard<WithoutGil>())
       .def("transition_counts",
            [](InductionChain& chain, unsigned level) {
              if (level >= chain.options().order) throw nb::value_error("there is no such level of tag n-grams");

@@ -21,7 +21,7 @@ void construct(KneserNeyTrainer* self, int order, std::vector<std::uint64_t> pru
 
 void add(KneserNeyTrainer& self, ReadCallable read, std::string name) {
   LineReader lines(python_source(std::move(read)), std::move(name));
-  const nb::gil_scoped_release release;
+  const WithoutGil release;
   self.add(lines);
 }
 
@@ -31,7 +31,7 @@ std::tuple<NgramTable, std::vector<DiscountRow>, std::uint64_t, std::uint64_t> f
     KneserNeyTrainer& self, const std::optional<std::vector<std::string>>& runs) {
   Estimate estimate;
   {
-    const nb::gil_scoped_release release;
+    const WithoutGil release;
     estimate = runs ? self.finish(*runs) : self.finish();
   }
   std::vector<DiscountRow> rows;
@@ -58,7 +58,7 @@ nb::bytes count_windows_of(ReadCallable read, std::string name, const std::vecto
   LineReader lines(python_source(std::move(read)), std::move(name));
   std::string run;
   {
-    const nb::gil_scoped_release release;
+    const WithoutGil release;
     run = count_windows(lines, words, order);
   }
   return nb::bytes(run.data(), run.size());

@@ -15,11 +15,13 @@ void raise(const char* type, nb::tuple args) {
 void translate(const std::exception_ptr& p, void*) {
   try {
     std::rethrow_exception(p);
+  } catch (const hiddenite::base::Interrupted&) {
+    if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);  // the signal's handler may have set its own
   } catch (const hiddenite::base::FormatError& e) {
     nb::object line = e.line == 0 ? nb::none() : nb::cast(e.line);
     raise("FormatError", nb::make_tuple(e.file.c_str(), line, e.what()));
   } catch (const hiddenite::channel::EmptySupport& e) {
-    raise("EmptySupportError", nb::make_tuple(e.position, e.what()));
+    raise("EmptySupportError", nb::make_tuple(e.position + 1, e.what()));  // Python counts as the message does
   } catch (const hiddenite::base::ModelError& e) {
     raise("ModelError", nb::make_tuple(e.what()));
   }
@@ -46,6 +48,7 @@ hiddenite::base::ChunkSource python_source(ReadCallable read) {
 NB_MODULE(_core, m) {
   m.doc() = "The C++ core of hiddenite. Use the package's own names; these may change.";
   nb::register_exception_translator(translate);
+  m.def("cancel_calls", hiddenite::base::cancel_calls, "End all work that is under way: KeyboardInterrupt there.");
   bind_container(m);
   bind_ngram(m);
   bind_kneser_ney(m);

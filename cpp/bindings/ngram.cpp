@@ -33,7 +33,7 @@ std::tuple<NgramTable, std::vector<std::string>, std::size_t> read_arpa_from(
   LineReader lines(python_source(std::move(read)), std::move(name));
   ReadArpa result;
   {
-    const nb::gil_scoped_release release;
+    const WithoutGil release;
     result = read_arpa(lines, ArpaOptions{unknown_log10});
   }
   return {std::move(result.table), std::move(result.warnings), result.implied};
@@ -45,18 +45,18 @@ void write_arpa_to(const NgramTable& table, WriteCallable write, bool with_max_c
     const nb::gil_scoped_acquire gil;
     write(nb::bytes(text.data(), text.size()));
   };
-  const nb::gil_scoped_release release;
+  const WithoutGil release;
   verify(table);
   write_arpa(table, with_max_columns, sink);
 }
 
 NgramTable open_compiled_at(FileBytes file, std::string name) {
-  const nb::gil_scoped_release release;
+  const WithoutGil release;
   return open_compiled(bytes_of(file), std::move(name));
 }
 
 void write_compiled_to(const NgramTable& table, WriteCallable write, bool with_index) {
-  const nb::gil_scoped_release release;
+  const WithoutGil release;
   write_compiled(table, with_index, [&](std::string_view bytes) {
     const nb::gil_scoped_acquire gil;
     write(nb::bytes(bytes.data(), bytes.size()));
@@ -72,7 +72,7 @@ std::tuple<Totals, Totals, Counts, Counts> score_text_columns(const NgramTable& 
   SentenceScores scores;
   const std::string_view view(text.c_str(), text.size());
   {
-    const nb::gil_scoped_release release;
+    const WithoutGil release;
     scores = score_text(table, view, threads, name, first_line, plain);
   }
   return {to_plain_column(std::move(scores.log_prob)), to_plain_column(std::move(scores.log_prob_known)),
@@ -88,7 +88,7 @@ void bind_ngram(nb::module_& m) {
       .def_prop_ro("ngram_counts", &ngram_counts, "Number of n-grams per order.")
       .def_prop_ro("num_bytes", &NgramTable::bytes)
       .def_prop_ro("is_compiled", [](const NgramTable& t) { return t.container != nullptr; })
-      .def("verify", [](const NgramTable& t) { verify(t); }, nb::call_guard<nb::gil_scoped_release>(),
+      .def("verify", [](const NgramTable& t) { verify(t); }, nb::call_guard<WithoutGil>(),
            "Compare the checksums of a compiled table.")
       .def_prop_ro("num_words", [](const NgramTable& t) { return t.vocabulary.size(); })
       .def("word", [](const NgramTable& t, WordId id) {
@@ -116,7 +116,7 @@ void bind_ngram(nb::module_& m) {
         std::vector<double> result;
         const std::string_view view(text.c_str(), text.size());
         {
-          const nb::gil_scoped_release release;
+          const WithoutGil release;
           result = token_log_probs(table, view, name, first_line);
         }
         return to_array(std::move(result));

@@ -1,5 +1,6 @@
 #include "hiddenite/exact/search.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -35,6 +36,13 @@ struct Problem {
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (words.data()[i] >= table.vocabulary.size()) throw nb::index_error("word id out of range");
     }
+  }
+
+  // Weights as they were given.
+  Trial with_offset(Trial trial) const {
+    trial.log_q += candidates->log_offset;
+    trial.log_p += candidates->log_offset;
+    return trial;
   }
 
   std::unique_ptr<Relaxation> relaxation(Weighting weighting, Strategy strategy, bool paper,
@@ -107,20 +115,26 @@ using KBestRow = std::tuple<std::vector<std::vector<std::uint32_t>>, std::vector
                             std::uint64_t, std::uint64_t>;
 
 DecodedRow run_decoder(BoundDecoder& self, double seconds, std::uint64_t refinements, std::uint64_t states) {
-  const nb::gil_scoped_release release;
-  Decoded decoded = self.decoder.run(budget_of(seconds, refinements, states), self.method);
+  const WithoutGil release;
+  Decoded decoded = self.decoder.run(Deadline(budget_of(seconds, refinements, states)), self.method);
   const Certificate& c = decoded.certificate;
-  return {std::move(decoded.path), decoded.log_weight, c.exact, c.upper, c.lower, c.refinements, c.states};
+  const double offset = self.candidates->log_offset;
+  return {std::move(decoded.path), decoded.log_weight + offset, c.exact(), c.upper() + offset, c.lower() + offset,
+          c.refinements(), c.states()};
 }
 
 KBestRow run_kbest(const NgramTable& table, Column<std::uint64_t> begin, Column<WordId> words,
                    Column<double> log_weights, bool ends, std::size_t k, Strategy strategy, double seconds,
                    std::uint64_t refinements, std::uint64_t states) {
   const Problem problem(table, begin, words, log_weights, ends);
-  const nb::gil_scoped_release release;
-  KBest best = kbest_refine(table, *problem.candidates, k, budget_of(seconds, refinements, states), strategy);
+  const WithoutGil release;
+  KBest best = kbest_by_refining(table, *problem.candidates, k, Method::REFINE,
+                                 Deadline(budget_of(seconds, refinements, states)), strategy);
   const Certificate& c = best.certificate;
-  return {std::move(best.paths), std::move(best.log_weights), c.exact, c.upper, c.lower, c.refinements, c.states};
+  const double offset = problem.candidates->log_offset;
+  for (double& log_weight : best.log_weights) log_weight += offset;
+  return {std::move(best.paths), std::move(best.log_weights), c.exact(), c.upper() + offset, c.lower() + offset,
+          c.refinements(), c.states()};
 }
 
 void bind_results(nb::module_& m) {
@@ -140,24 +154,24 @@ void bind_results(nb::module_& m) {
       .def_ro("lower", &DecodeStep::lower)
       .def_ro("done", &DecodeStep::done)
       .def_ro("refinements", &DecodeStep::refinements)
-      .def_ro("states", &DecodeStep::states)
-      .def_ro("edges", &DecodeStep::edges);
-  nb::class_<SampleStep>(m, "SampleStep", "A batch of draws from one bound.")
-      .def_ro("trials", &SampleStep::trials)
-      .def_ro("accepted", &SampleStep::accepted)
-      .def_ro("log_total", &SampleStep::log_total)
-      .def_ro("is_fixed", &SampleStep::is_fixed)
-      .def_ro("states", &SampleStep::states)
-      .def_ro("edges", &SampleStep::edges);
+      .def_ro("states", &DecodeStep::states);
+  nb::class_<Sampler::Batch>(m, "SampleStep", "A batch of draws from one bound.")
+      .def_ro("trials", &Sampler::Batch::draws)
+      .def_ro("accepted", &Sampler::Batch::accepted)
+      .def_ro("log_total", &Sampler::Batch::log_total)
+      .def_ro("is_fixed", &Sampler::Batch::is_fixed)
+      .def_ro("states", &Sampler::Batch::num_states);
+  nb::class_<PartitionEstimate>(m, "PartitionEstimate", "What is known of ln Z.")
+      .def_ro("upper", &PartitionEstimate::upper)
+      .def_ro("value", &PartitionEstimate::value, "None where draws that were not seen could decide.")
+      .def_ro("error", &PartitionEstimate::error, "The standard error of the value.");
   nb::class_<Sampled>(m, "Sampled", "Accepted draws.")
       .def_ro("paths", &Sampled::paths, "Places in the slots as given.")
       .def_ro("complete", &Sampled::complete)
       .def_ro("trials", &Sampled::trials)
       .def_ro("refinements", &Sampled::refinements)
       .def_ro("states", &Sampled::states)
-      .def_ro("log_partition", &Sampled::log_partition)
-      .def_ro("log_partition_error", &Sampled::log_partition_error)
-      .def_ro("log_partition_upper", &Sampled::log_partition_upper);
+      .def_ro("log_partition", &Sampled::log_partition);
 }
 
 void bind_relaxation(nb::module_& m) {
@@ -172,17 +186,19 @@ void bind_relaxation(nb::module_& m) {
            nb::keep_alive<1, 2>(), "table"_a, "begin"_a, "words"_a, "log_weights"_a, "ends"_a = true,
            "total"_a = false, "strategy"_a = Strategy::ALL_BY_ONE, "paper"_a = false, "seed"_a = 0,
            "widest_row"_a = BestPaths::WIDEST_ROW)
-      .def("best", [](BoundRelaxation& self) { return self.q->best(); })
-      .def("draw", [](BoundRelaxation& self) { return self.q->draw(self.random); })
+      .def("best", [](BoundRelaxation& self) { return self.with_offset(self.q->best()); })
+      .def("draw", [](BoundRelaxation& self) { return self.with_offset(self.q->draw(self.random)); })
       .def("score", [](const BoundRelaxation& self, const WordPath& path) {
         self.check_path(path);
-        return self.q->score(path);
+        return self.with_offset(self.q->score(path));
       }, "path"_a)
       .def("tighten", [](BoundRelaxation& self, const WordPath& path) {
         self.check_path(path);
         self.q->tighten(path);
       }, "path"_a)
-      .def_prop_ro("log_total", [](BoundRelaxation& self) { return self.q->log_total(); })
+      .def_prop_ro("log_total", [](BoundRelaxation& self) {
+        return self.q->log_total() + self.candidates->log_offset;
+      })
       .def_prop_ro("is_exact", [](const BoundRelaxation& self) { return self.q->is_exact(); })
       .def_prop_ro("num_states", [](const BoundRelaxation& self) { return self.q->num_states(); })
       .def_prop_ro("num_edges", [](const BoundRelaxation& self) { return self.q->num_edges(); })
@@ -204,7 +220,10 @@ void bind_decoder(nb::module_& m) {
            },
            nb::keep_alive<1, 2>(), "table"_a, "begin"_a, "words"_a, "log_weights"_a, "ends"_a = true,
            "strategy"_a = Strategy::ALL_BY_ONE, "paper"_a = false)
-      .def("step", [](BoundDecoder& self) { return self.decoder.step(); }, nb::call_guard<nb::gil_scoped_release>())
+      .def("step", [](BoundDecoder& self) {
+        self.decoder.step();
+        return self.decoder.last();
+      }, nb::call_guard<WithoutGil>())
       .def("run", &run_decoder, "seconds"_a = NO_SECONDS, "refinements"_a = NO_LIMIT, "states"_a = NO_LIMIT,
            "path, log weight, exact, upper, lower, refinements, states")
       .def_prop_ro("best_path", [](const BoundDecoder& self) { return self.decoder.best_path(); })
@@ -229,17 +248,18 @@ void bind_sampler(nb::module_& m) {
            nb::keep_alive<1, 2>(), "table"_a, "begin"_a, "words"_a, "log_weights"_a, "ends"_a = true, "seed"_a = 0,
            "batch"_a = SamplerOptions().batch, "target_rate"_a = SamplerOptions().target_rate,
            "rate_window"_a = SamplerOptions().rate_window, "strategy"_a = Strategy::ALL_BY_ONE, "paper"_a = false)
-      .def("step", [](BoundSampler& self) { return self.sampler.step(); }, nb::call_guard<nb::gil_scoped_release>())
+      .def("step", [](BoundSampler& self) { return self.sampler.step(); }, nb::call_guard<WithoutGil>())
       .def("run", [](BoundSampler& self, std::size_t count, double seconds, std::uint64_t refinements,
                      std::uint64_t states) {
-        return self.sampler.run(count, budget_of(seconds, refinements, states));
-      }, nb::call_guard<nb::gil_scoped_release>(), "count"_a, "seconds"_a = NO_SECONDS, "refinements"_a = NO_LIMIT,
+        return self.sampler.run(count, Deadline(budget_of(seconds, refinements, states)));
+      }, nb::call_guard<WithoutGil>(), "count"_a, "seconds"_a = NO_SECONDS, "refinements"_a = NO_LIMIT,
          "states"_a = NO_LIMIT);
 }
 
 }  // namespace
 
 void bind_search(nb::module_& m) {
+  m.attr("SAMPLER_BATCH") = SamplerOptions().batch;
   bind_results(m);
   bind_relaxation(m);
   bind_decoder(m);

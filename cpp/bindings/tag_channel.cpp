@@ -43,7 +43,7 @@ LogLinearGuesser train_log_linear(std::size_t num_tags, const std::vector<Exampl
     }
     examples.push_back({word, is_first, counts});
   }
-  const nb::gil_scoped_release release;
+  const WithoutGil release;
   return LogLinearGuesser::train(num_tags, examples, {epochs, rate, penalty, min_count, seed});
 }
 
@@ -98,7 +98,7 @@ void bind_tag_channel(nb::module_& m) {
                           const Guesser& guesser, double guess_weight, double floor, bool seen_tags_only) {
         WordTagCounts lexicon{std::move(words), to_vector(begin), to_vector(tags), to_vector(counts), {}};
         for (const auto& [tag, word, id, log_prior] : symbols) lexicon.symbols.push_back({tag, word, id, log_prior});
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         new (self) TagChannel(table, lexicon, guesser, {guess_weight, floor, seen_tags_only});
       }, "table"_a, "words"_a, "begin"_a, "tags"_a, "counts"_a, "symbols"_a, "guesser"_a, "guess_weight"_a,
            "floor"_a, "seen_tags_only"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 8>())
@@ -107,7 +107,7 @@ void bind_tag_channel(nb::module_& m) {
                           const Input<double>& log_probs, const Input<WordId>& symbols, const Guesser& guesser) {
         const WordEmissions emissions{std::move(words), to_vector(begin), to_vector(tags), to_vector(log_probs),
                                      to_vector(symbols)};
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         new (self) TagChannel(table, emissions, guesser);
       }, "table"_a, "words"_a, "begin"_a, "tags"_a, "log_probs"_a, "symbols"_a, "guesser"_a,
            nb::keep_alive<1, 2>(), nb::keep_alive<1, 8>())

@@ -47,6 +47,7 @@ const char* name_of(Method method) {
     case Method::PAPER: return "paper";
     case Method::FULL: return "full";
     case Method::DOMINANCE: return "dominance";
+    case Method::SPARSE: return "sparse";
   }
   return "";
 }
@@ -59,18 +60,18 @@ nb::list tag_words(const Engine& engine, const TagChannel& channel, const nb::li
   const SentenceWords words = copy_words(sentences);
   std::vector<TaggedSentence> tagged;
   {
-    const nb::gil_scoped_release release;
+    const WithoutGil release;
     tagged = tag_sentences(engine, channel, words, threads);
   }
   nb::list result;
   for (const TaggedSentence& sentence : tagged) {
     const bool is_done = sentence.status == Answer::Status::DONE;
     const bool is_empty = sentence.status == Answer::Status::EMPTY_SUPPORT;
-    const Certificate& c = sentence.certificate;
+    const Certificate c = sentence.certificate.value_or(Certificate(Bounds(), Method::AUTO, 0, 0));
     result.append(nb::make_tuple(
         name_symbols(sentence.symbols, names), sentence.log_weight,
-        nb::make_tuple(c.exact, c.upper, c.lower, name_of(c.method), c.refinements, c.states),
-        is_done ? nb::none() : nb::cast(sentence.error), is_empty ? nb::cast(sentence.position) : nb::none()));
+        nb::make_tuple(c.exact(), c.upper(), c.lower(), name_of(c.method()), c.refinements(), c.states()),
+        is_done ? nb::none() : nb::cast(sentence.error), is_empty ? nb::cast(sentence.position + 1) : nb::none()));
   }
   return result;
 }

@@ -31,7 +31,7 @@ void bind_token_text(nb::module_& m) {
   m.def("read_tokens",
         [](nb::bytes text, const std::string& name, std::uint64_t first_line, Vocabulary& words, bool grow) {
           const std::string_view view(text.c_str(), text.size());
-          const nb::gil_scoped_release release;
+          const WithoutGil release;
           return grow ? TokenText::read(view, name, first_line, words)
                       : TokenText::read_known(view, name, first_line, words);
         },

@@ -11,6 +11,9 @@ import numpy
 from numpy.typing import NDArray
 
 
+def cancel_calls() -> None:
+    """End all work that is under way: KeyboardInterrupt there."""
+
 class Container:
     """An open container of bytes, which must not change."""
 
@@ -197,6 +200,8 @@ class ConfusionChannel(Channel):
 class SlotsChannel(Channel):
     def __init__(self, table: NgramTable, keep: int | None) -> None: ...
 
+SAMPLER_BATCH: int = 16
+
 class Strategy(enum.Enum):
     """Which contexts of a rejected path become finer."""
 
@@ -250,9 +255,6 @@ class DecodeStep:
     @property
     def states(self) -> int: ...
 
-    @property
-    def edges(self) -> int: ...
-
 class SampleStep:
     """A batch of draws from one bound."""
 
@@ -271,8 +273,19 @@ class SampleStep:
     @property
     def states(self) -> int: ...
 
+class PartitionEstimate:
+    """What is known of ln Z."""
+
     @property
-    def edges(self) -> int: ...
+    def upper(self) -> float: ...
+
+    @property
+    def value(self) -> float | None:
+        """None where draws that were not seen could decide."""
+
+    @property
+    def error(self) -> float:
+        """The standard error of the value."""
 
 class Sampled:
     """Accepted draws."""
@@ -294,13 +307,7 @@ class Sampled:
     def states(self) -> int: ...
 
     @property
-    def log_partition(self) -> float: ...
-
-    @property
-    def log_partition_error(self) -> float: ...
-
-    @property
-    def log_partition_upper(self) -> float: ...
+    def log_partition(self) -> PartitionEstimate: ...
 
 class Relaxation:
     """The bound q >= p and its operator, without the loop."""
@@ -360,7 +367,7 @@ def kbest_refine(table: NgramTable, begin: Annotated[NDArray[numpy.uint64], dict
 class Sampler:
     """Sampling by refinement, batch by batch."""
 
-    def __init__(self, table: NgramTable, begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: bool = True, seed: int = 0, batch: int = 32, target_rate: float = 0.5, rate_window: int = 100, strategy: Strategy = Strategy.ALL_BY_ONE, paper: bool = False) -> None: ...
+    def __init__(self, table: NgramTable, begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: bool = True, seed: int = 0, batch: int = 16, target_rate: float = 0.5, rate_window: int = 100, strategy: Strategy = Strategy.ALL_BY_ONE, paper: bool = False) -> None: ...
 
     def step(self) -> SampleStep: ...
 
@@ -376,6 +383,8 @@ class Method(enum.Enum):
     FULL = 3
 
     DOMINANCE = 4
+
+    SPARSE = 5
 
 class TaskKind(enum.Enum):
     DECODE = 0
@@ -467,13 +476,24 @@ class Answer:
         """The nodes that each slot of a lattice leads from and to."""
 
     @property
-    def certificate(self) -> CoreCertificate: ...
+    def certificate(self) -> CoreCertificate | None:
+        """Of the best path or the k best; None of other questions."""
 
     @property
-    def log_partition(self) -> float: ...
+    def method(self) -> Method: ...
 
     @property
-    def log_partition_error(self) -> float: ...
+    def refinements(self) -> int: ...
+
+    @property
+    def states(self) -> int: ...
+
+    @property
+    def complete(self) -> bool:
+        """As many samples as were asked for."""
+
+    @property
+    def log_partition(self) -> PartitionEstimate: ...
 
     @property
     def expected_errors(self) -> float: ...

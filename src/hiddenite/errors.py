@@ -54,7 +54,7 @@ class EmptySupportError(HiddeniteError):
 
     def __init__(self, position: int, message: str) -> None:
         super().__init__(position, message)
-        self.position = position  # 0-based; the number of positions stands for </s>
+        self.position = position  # counted from 1, as in the message; one more than there are stands for </s>
         self.message = message
 
     def __str__(self) -> str:

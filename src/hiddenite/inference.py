@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from hiddenite._core import Answer, Decoder, Method, Status, Strategy, Task, TaskKind
+from hiddenite._core import SAMPLER_BATCH, Answer, Decoder, Method, Status, Strategy, Task, TaskKind
 from hiddenite.channel import Candidates, Channel
 from hiddenite.errors import (
     BudgetExceeded,
@@ -37,13 +37,15 @@ from hiddenite.results import (
     Samples,
     Step,
 )
+from hiddenite.vocabulary import Vocabulary
 
 METHODS = {
-    m.name.lower(): m for m in (Method.AUTO, Method.REFINE, Method.PAPER, Method.FULL, Method.DOMINANCE)
+    m.name.lower(): m
+    for m in (Method.AUTO, Method.REFINE, Method.PAPER, Method.FULL, Method.DOMINANCE, Method.SPARSE)
 }
 STRATEGIES = {"all": Strategy.ALL_BY_ONE, "full": Strategy.FULL_CONTEXT, "culprit": Strategy.CULPRIT}
 StrategyName = Literal["all", "full", "culprit"]
-MethodName = Literal["auto", "refine", "paper", "full", "dominance"]
+MethodName = Literal["auto", "refine", "paper", "full", "dominance", "sparse"]
 BATCH = 64  # records a call to the core; what an interrupt waits for
 _UNLIMITED = 2**64 - 1
 _Result = TypeVar("_Result", Decoded, KBest, Samples, Marginals)
@@ -57,6 +59,13 @@ class Budget:
     refinements: int = _UNLIMITED
     states: int = _UNLIMITED
 
+    def __post_init__(self) -> None:
+        if not self.seconds >= 0:
+            raise ModelError(f"the budget is {self.seconds} seconds, expected 0 or more")
+        for name, value in (("refinements", self.refinements), ("states", self.states)):
+            if not 0 <= value <= _UNLIMITED:
+                raise ModelError(f"the budget is {value} {name}, expected 0 or more")
+
     @classmethod
     def of(cls, budget: Budget | float | None) -> Budget:
         """Read a budget; a number is seconds."""
@@ -64,8 +73,6 @@ class Budget:
             return cls()
         if isinstance(budget, Budget):
             return budget
-        if not budget >= 0:
-            raise ModelError(f"the budget is {budget}, expected seconds, 0 or more")
         return cls(seconds=float(budget))
 
 
@@ -73,7 +80,7 @@ class Budget:
 class Rejection:
     """How ``refine`` and ``paper`` sample: draws per bound, and when the bound is good enough."""
 
-    batch: int = 16  # draws from one bound before it is refined, B in the paper
+    batch: int = SAMPLER_BATCH  # draws from one bound before it is refined, B in the paper
     target_rate: float = 0.5  # the bound is fixed once this share of the trials is accepted,
     rate_window: int = 100  # counted over so many last trials (AR-100); 0: over all (AR)
 
@@ -99,8 +106,8 @@ class Query:
         """Return the core's form."""
         if self.method not in METHODS:
             raise UnknownSymbolError("method", self.method, near_spellings(self.method, METHODS))
-        if self.count < 1:
-            raise ModelError(f"the count is {self.count}, expected 1 or more")
+        if not 1 <= self.count <= _UNLIMITED:
+            raise ModelError(f"the count is {self.count}, expected 1 or more, below 2^64")
         if self.strategy not in STRATEGIES:
             raise UnknownSymbolError("strategy", self.strategy, near_spellings(self.strategy, STRATEGIES))
         b, r = self.budget, self.rejection
@@ -122,7 +129,7 @@ class Query:
     def result(self, answer: Answer) -> Decoded | KBest | Samples | Marginals | Failure:
         """Turn the core's answer into a record."""
         if answer.status != Status.DONE:
-            position = answer.position if answer.status == Status.EMPTY_SUPPORT else None
+            position = answer.position + 1 if answer.status == Status.EMPTY_SUPPORT else None
             return Failure(answer.error, position, _id(answer))
         return _READERS[self.kind](answer)
 
@@ -136,6 +143,7 @@ def _id(answer: Answer) -> str | int | None:
 
 def _certificate(answer: Answer) -> Certificate:
     c = answer.certificate
+    assert c is not None
     return Certificate(c.exact, c.upper, c.lower, c.method.name.lower(), c.refinements, c.states)
 
 
@@ -152,20 +160,18 @@ def _decoded(answer: Answer) -> Decoded:
         tuple(answer.words[0]),
         answer.log_weights[0],
         _certificate(answer),
-        None,
         _id(answer),
         _nodes(answer)[0],
     )
 
 
 def _mbr(answer: Answer) -> Decoded:
-    return Decoded(
-        tuple(answer.words[0]),
-        answer.log_weights[0],
-        _certificate(answer),
-        answer.expected_errors,
-        _id(answer),
-    )
+    c = answer.certificate  # of the negative, which is maximised
+    assert c is not None
+    method = c.method.name.lower()
+    proof = Certificate(c.exact, -c.lower, -c.upper, method, c.refinements, c.states, "expected_errors")
+    words, log_weight = tuple(answer.words[0]), answer.log_weights[0]
+    return Decoded(words, log_weight, proof, _id(answer), expected_errors=answer.expected_errors)
 
 
 def _kbest(answer: Answer) -> KBest:
@@ -181,11 +187,12 @@ def _samples(answer: Answer) -> Samples:
     return Samples(
         tuple(samples[i] for i in order),
         tuple(place[i] for i in answer.draws),
-        answer.log_partition,
-        answer.log_partition_error,
+        answer.log_partition.value,
+        None if answer.log_partition.value is None else answer.log_partition.error,
+        answer.log_partition.upper,
         answer.trials,
-        answer.certificate.exact,
-        answer.certificate.method.name.lower(),
+        answer.complete,
+        answer.method.name.lower(),
         _id(answer),
     )
 
@@ -195,7 +202,7 @@ def _marginals(answer: Answer) -> Marginals:
         tuple(sorted(zip(words, probs, strict=True), key=lambda pair: -pair[1]))
         for words, probs in zip(answer.slot_words, answer.marginals, strict=True)
     )
-    return Marginals(tuple(slots), answer.log_partition, _id(answer), tuple(answer.spans))
+    return Marginals(tuple(slots), answer.log_partition.upper, _id(answer), tuple(answer.spans))
 
 
 _READERS: dict[TaskKind, Callable[[Answer], Decoded | KBest | Samples | Marginals]] = {
@@ -210,7 +217,16 @@ _READERS: dict[TaskKind, Callable[[Answer], Decoded | KBest | Samples | Marginal
 # ------------------------------------------------------------------- one record
 
 
+def _check_vocabulary(lm: NgramModel, made_with: Vocabulary) -> None:
+    """Word ids mean nothing in another vocabulary."""
+    if not lm.vocabulary.has_words_of(made_with):
+        raise ModelError(
+            "the candidates were made with another vocabulary than the model's; make them with lm.vocabulary"
+        )
+
+
 def _ask(lm: NgramModel, candidates: Candidates, query: Query, kind: type[_Result]) -> _Result:
+    _check_vocabulary(lm, candidates.vocabulary)
     result = query.result(lm.engine.answer_readings([candidates.reading], query.task(), 0, 1)[0])
     if isinstance(result, Failure):
         raise _error(result)
@@ -323,6 +339,9 @@ class Search(Iterator[Step]):
     ) -> None:
         if strategy not in STRATEGIES:
             raise UnknownSymbolError("strategy", strategy, near_spellings(strategy, STRATEGIES))
+        if method not in ("refine", "paper"):
+            raise UnknownSymbolError("method", method, near_spellings(method, ("refine", "paper")))
+        _check_vocabulary(lm, candidates.vocabulary)
         if candidates.spans:
             raise ModelError("a search is watched on positions in a row, and this is a lattice; use decode")
         self._vocabulary = candidates.vocabulary
@@ -399,7 +418,10 @@ def answer_many(
     task = query.task()
     stream = 0
     records = iter(candidates)
-    while batch := [c.reading for c in itertools.islice(records, BATCH)]:
+    while given := list(itertools.islice(records, BATCH)):
+        for one in given:
+            _check_vocabulary(lm, one.vocabulary)
+        batch = [one.reading for one in given]
         yield from map(query.result, lm.engine.answer_readings(batch, task, stream, threads))
         stream += len(batch)
 
@@ -474,5 +496,6 @@ def answer_lines(
     lm: NgramModel, channel: Channel, text: bytes, query: Query, *, first_record: int = 0, threads: int = 0
 ) -> list[Decoded | KBest | Samples | Marginals | Failure]:
     """Ask the same of each line of a text, read by the channel within the core."""
+    _check_vocabulary(lm, channel.vocabulary)
     answers = lm.engine.answer_lines(channel.core, text, query.task(), first_record, threads)
     return [query.result(answer) for answer in answers]

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def json_number(value: float) -> float | None:
-    """Return the number, or None for an infinity or NaN, which JSON lacks."""
-    return value if math.isfinite(value) else None
+def json_number(value: float | None) -> float | None:
+    """Return the number, or None for an infinity or NaN, which JSON lacks, and for what is not known."""
+    return value if value is not None and math.isfinite(value) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,10 @@ class Discount:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What is proved: ``lower`` <= the optimum <= ``upper``."""
+    """What is proved: ``lower`` <= the optimum <= ``upper``.
+
+    The objective is the log weight, which is as large as can be, or the expected errors, as few as can be.
+    """
 
     exact: bool  # the answer is an optimum
     upper: float
@@ -172,15 +175,16 @@ class Certificate:
     method: str
     refinements: int
     states: int  # states that were built
+    objective: str = "log_weight"
 
     @property
     def gap(self) -> float:
-        """How far off the answer can be, in log weight."""
+        """How far off the answer can be."""
         return 0.0 if self.exact else self.upper - self.lower
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object."""
-        return {
+        record = {
             "exact": self.exact,
             "upper": json_number(self.upper),
             "lower": json_number(self.lower),
@@ -189,6 +193,7 @@ class Certificate:
             "refinements": self.refinements,
             "states": self.states,
         }
+        return record if self.objective == "log_weight" else record | {"objective": self.objective}
 
 
 def _nodes_field(nodes: tuple[int, ...]) -> dict[str, Any]:
@@ -215,10 +220,10 @@ class Decoded:
 
     words: tuple[str, ...]
     log_weight: float
-    certificate: Certificate
-    expected_errors: float | None = None  # under objective="mbr": words wrong on average
+    certificate: Certificate  # under objective="mbr" that of the least expected errors
     id: str | int | None = None
     nodes: tuple[int, ...] = ()  # of a lattice: those that the path passes
+    expected_errors: float | None = None  # under objective="mbr": words wrong on average
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object."""
@@ -279,10 +284,11 @@ class Samples:
 
     samples: tuple[Sample, ...]  # distinct, most frequent first
     draws: tuple[int, ...]  # places in ``samples``, in the order of drawing
-    log_partition: float  # ln of the sum of all paths' weights
-    log_partition_error: float  # its standard error; 0 if it is exact
+    log_partition: float | None  # ln of the sum of all paths' weights; None: too few draws to tell
+    log_partition_error: float | None  # its standard error; 0 if it is exact
+    log_partition_upper: float  # it is not above this, whatever was drawn
     trials: int  # proposals, accepted or not
-    exact: bool
+    exact: bool  # as many draws as were asked for
     method: str
     id: str | int | None = None
 
@@ -302,6 +308,7 @@ class Samples:
             "count": self.count,
             "log_partition": json_number(self.log_partition),
             "log_partition_error": json_number(self.log_partition_error),
+            "log_partition_upper": json_number(self.log_partition_upper),
             "trials": self.trials,
             "exact": self.exact,
             "method": self.method,
@@ -329,7 +336,7 @@ class Failure:
     """What was wrong with one record of a batch."""
 
     error: str  # one line
-    position: int | None = None  # 0-based, where no candidate has support
+    position: int | None = None  # counted from 1, as in the error; one more than there are stands for </s>
     id: str | int | None = None
 
     def to_dict(self) -> dict[str, Any]:

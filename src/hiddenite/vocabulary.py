@@ -6,7 +6,9 @@ that all words with equally many characters form one range of ids.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
+from functools import cached_property
 
 from hiddenite._core import NgramTable
 
@@ -32,6 +34,16 @@ class Vocabulary:
 
     def __getitem__(self, word_id: int) -> str:
         return self._table.word(word_id)
+
+    def has_words_of(self, other: Vocabulary) -> bool:
+        """Tell whether both have the same words with the same ids."""
+        if self._table is other._table:
+            return True
+        return len(self) == len(other) and self._fingerprint == other._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> bytes:
+        return hashlib.sha256("\n".join(self).encode()).digest()
 
     def id(self, word: str) -> int:
         """Return the id of ``word``, that of ``<unk>`` if it is not in the vocabulary."""

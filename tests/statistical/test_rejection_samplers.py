@@ -66,6 +66,8 @@ def test_draws_follow_the_posterior(rng: np.random.Generator, method: str, batch
     assert chi_square_p_value(list(drawn), posterior) > FALSE_ALARM
     # The estimate of ln Z is within six of its standard errors: a false alarm in 5e8.
     log_partition = math.log(sum(math.exp(s.log_weight) for s in kbest(model, candidates, len(posterior))))
+    assert drawn.log_partition is not None
+    assert drawn.log_partition_error is not None
     assert abs(drawn.log_partition - log_partition) <= 6 * drawn.log_partition_error + 1e-9
 
 

@@ -64,7 +64,7 @@ def test_empty_slot_names_its_position(lm: NgramModel) -> None:
     for ask in (decode, marginals):
         with pytest.raises(EmptySupportError, match="position 2") as caught:
             ask(lm, candidates)
-        assert caught.value.position == 1
+        assert caught.value.position == 2
 
 
 def test_impossible_end() -> None:

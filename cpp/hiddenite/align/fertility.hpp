@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "hiddenite/base/types.hpp"
+#include "hiddenite/exact/proof.hpp"
 
 namespace hiddenite::align {
 
@@ -60,19 +61,6 @@ std::vector<std::uint32_t> count_links(const FertilityHmm& hmm, const Links& lin
 
 // Moves single links while that raises the weight; returns the weight.
 double improve(const FertilityHmm& hmm, Links& links);
-
-// When to stop looking for something better.
-class Deadline {
- public:
-  explicit Deadline(double seconds = -LOG_ZERO) : seconds_(seconds) {}
-  bool is_over() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count() >= seconds_;
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  double seconds_;
-};
 
 // The chain's maxima under emissions that differ from the model's.
 class BestJumps {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "hiddenite/base/error.hpp"
+#include "hiddenite/base/exact_sum.hpp"
 
 namespace hiddenite::channel {
 
@@ -92,6 +93,62 @@ std::size_t Slot::find(WordId w) const {
   return static_cast<std::size_t>(found - word.begin());
 }
 
+namespace {
+
+// Moves the weights of a slot.
+void shift(Slot& slot, double by) {
+  for (std::vector<double>* weights : {&slot.log_max, &slot.log_sum, &slot.log_weight}) {
+    for (double& weight : *weights) weight += by;
+  }
+}
+
+double best_weight(const Slot& slot) { return *std::max_element(slot.log_max.begin(), slot.log_max.end()); }
+
+double largest_weight(const Slot& slot) {
+  const auto [least, most] = std::minmax_element(slot.log_weight.begin(), slot.log_weight.end());
+  return std::max(std::fabs(*least), std::fabs(*most));
+}
+
+// Each slot's best weight becomes 0 against the best way to its joint.
+void measure_from_best(Candidates& candidates) {
+  struct Way {
+    ExactSum best;           // of the given weights alone
+    double magnitude = 0.0;  // the largest sum of absolute values
+    bool is_reached = false;
+  };
+  std::vector<Way> ways(candidates.num_joints());
+  std::vector<double> best(candidates.length(), 0.0);
+  ways[0].is_reached = true;
+  for (std::size_t i = 0; i < candidates.length(); ++i) {  // in order of the joints they lead to
+    const Slot& slot = candidates.slots[i];
+    const Span span = candidates.span(i);
+    if (slot.size() == 0 || !ways[span.from].is_reached) continue;
+    best[i] = best_weight(slot);
+    Way& to = ways[span.to];
+    const double magnitude = ways[span.from].magnitude + largest_weight(slot);
+    if (!(magnitude <= Candidates::LARGEST_SUM)) {
+      throw ModelError("position " + std::to_string(i + 1) +
+                       ": the channel weights add up to more than 1e300 here; scale them down");
+    }
+    to.magnitude = std::max(to.magnitude, magnitude);
+    const ExactSum sum = ways[span.from].best + best[i];
+    if (!to.is_reached || to.best < sum) to.best = sum;
+    to.is_reached = true;
+  }
+  for (std::size_t i = 0; i < candidates.length(); ++i) {
+    const Span span = candidates.span(i);
+    if (candidates.slots[i].size() == 0 || !ways[span.from].is_reached) continue;
+    shift(candidates.slots[i], -best[i]);
+    const double behind = (ways[span.from].best + best[i]).minus(ways[span.to].best);
+    if (behind != 0.0) shift(candidates.slots[i], behind);
+  }
+  const Way& end = ways[candidates.length() == 0 ? 0 : candidates.span(candidates.length() - 1).to];
+  candidates.log_offset = end.best.value();
+  candidates.magnitude = end.magnitude;
+}
+
+}  // namespace
+
 Candidates Candidates::from_csr(std::span<const std::uint64_t> begin, std::span<const WordId> words,
                                 std::span<const double> log_weights, bool ends, std::span<const Span> spans) {
   Candidates result;
@@ -103,6 +160,7 @@ Candidates Candidates::from_csr(std::span<const std::uint64_t> begin, std::span<
     result.slots.push_back(
         make_slot(words.subspan(begin[i], size), log_weights.subspan(begin[i], size), i, !spans.empty()));
   }
+  measure_from_best(result);
   return result;
 }
 

@@ -14,6 +14,13 @@
 // their own: a slot may hold several. All inference works on a slot's distinct
 // words (Slot), whose weight is the best (max) or the total (sum) of the
 // candidates that share it, and turns words into candidates at the end.
+//
+// Weights are measured from the best: that of the best candidate of a slot is 0,
+// and `log_offset` is what every path lost by that. So weights of any size cost
+// no digits: what an acoustic model gives a whole word, -1e4 or -1e8, leaves the
+// differences between words as they are. In a graph the offset of a slot is that
+// against the best way to the joint it leads to, so that again all paths
+// lose the same.
 #pragma once
 
 #include <span>
@@ -25,7 +32,7 @@
 
 namespace hiddenite::channel {
 
-// The words of one slot, distinct and in order of id.
+// The words of one slot, distinct and in order of id; weights above the slot's own offset.
 struct Slot {
   std::vector<WordId> word;
   std::vector<double> log_max;        // [k]: best channel weight among the candidates of word k
@@ -58,6 +65,8 @@ struct Candidates {
   std::vector<Slot> slots;  // in ascending order of the joints they lead to
   std::vector<Span> spans;  // [slot], </s> included; empty: a chain
   bool ends = true;         // </s> follows
+  double log_offset = 0.0;  // to be added to the weight of every path
+  double magnitude = 0.0;   // no path's given weights add up to more than this in absolute value
 
   std::size_t length() const { return slots.size(); }
   bool is_chain() const { return spans.empty(); }
@@ -78,10 +87,11 @@ struct Candidates {
 
   // Slot i holds words[begin[i] .. begin[i + 1]] with their log weights. Words
   // below NUM_SPECIAL_WORDS may be UNKNOWN (any number of times) only. A weight
-  // of -inf drops the candidate. Throws ModelError for NaN, +inf, <s>, </s> or
-  // a word given twice, EmptySupport for a slot with nothing left; of a graph,
-  // such a slot is one that no path takes. `spans`, if there are any, must
+  // of -inf drops the candidate. Throws ModelError for NaN, +inf, <s>, </s>,
+  // a word given twice or weights that add up beyond LARGEST_SUM, EmptySupport
+  // for a slot with nothing left; of a graph, such a slot is one that no path takes. `spans`, if there are any, must
   // lead upwards and be in ascending order of `to`.
+  static constexpr double LARGEST_SUM = 1e300;
   static Candidates from_csr(std::span<const std::uint64_t> begin, std::span<const WordId> words,
                              std::span<const double> log_weights, bool ends, std::span<const Span> spans = {});
 };
@@ -92,9 +102,8 @@ using WordPath = std::vector<std::uint32_t>;
 using Route = std::vector<std::uint32_t>;
 inline std::size_t slot_of_step(const Route& route, std::size_t step) { return route.empty() ? step : route[step]; }
 
-// The weight of a path whose candidates are the best of their words: the one
-// routine that scores what is returned, so that all methods report the same
-// double for the same path.
+// The weight of a path whose candidates are the best of their words, without the offset: the one routine that
+// scores what a method has found, so that all methods report the same double for the same path.
 double path_log_weight(const NgramTable& table, const Candidates& candidates,
                        std::span<const std::uint32_t> path, const Route& route = {});
 

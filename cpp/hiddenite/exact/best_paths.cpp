@@ -229,7 +229,7 @@ std::span<const BestPaths::Step> BestPaths::best_path() {
 
 // ---------------------------------------------------------------- ranks
 
-const RankedPaths::Choice* RankedPaths::choice(StateId id, std::uint32_t rank) {
+const RankedEdges::Choice* RankedEdges::choice(StateId id, std::uint32_t rank) {
   std::uint32_t index = ranking_of_.find(id);
   if (index == FlatMap::ABSENT) {
     index = static_cast<std::uint32_t>(rankings_.size());
@@ -246,7 +246,7 @@ const RankedPaths::Choice* RankedPaths::choice(StateId id, std::uint32_t rank) {
       const double value = log_weight + best_paths_.value_after(id, *e);
       ++ranking.next;
       if (value == LOG_ZERO) continue;
-      ready.push_back({value, log_weight, k, target});
+      ready.push_back({value, log_weight, k, best_paths_.is_last(id) ? NO_STATE : target});
       std::push_heap(ready.begin(), ready.end());
     }
     if (ready.empty()) return nullptr;
@@ -255,40 +255,6 @@ const RankedPaths::Choice* RankedPaths::choice(StateId id, std::uint32_t rank) {
     ready.pop_back();
   }
   return &ranking.sorted[rank];
-}
-
-void RankedPaths::push(double log_weight, std::uint32_t parent, StateId state, std::uint32_t rank) {
-  const Choice* const c = choice(state, rank);
-  if (!c) return;
-  partials_.push_back({log_weight + c->value, log_weight, parent, state, rank});
-  queue_.push_back(static_cast<std::uint32_t>(partials_.size() - 1));
-  std::push_heap(queue_.begin(), queue_.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return partials_[a].value != partials_[b].value ? partials_[a].value < partials_[b].value : a > b;
-  });
-}
-
-std::vector<std::uint32_t> RankedPaths::next() {
-  std::pop_heap(queue_.begin(), queue_.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return partials_[a].value != partials_[b].value ? partials_[a].value < partials_[b].value : a > b;
-  });
-  std::uint32_t partial = queue_.back();
-  queue_.pop_back();
-  std::vector<std::uint32_t> path;
-  for (std::uint32_t p = partial; p != NO_PARTIAL; p = partials_[p].parent) {
-    path.push_back(choice(partials_[p].state, partials_[p].rank)->k);
-  }
-  std::reverse(path.begin(), path.end());
-  // The next best edge instead of the last one, and instead of each that completes the path.
-  while (true) {
-    const Partial p = partials_[partial];
-    push(p.log_weight, p.parent, p.state, p.rank + 1);
-    if (path.size() == num_positions_) return path;
-    const Choice c = *choice(p.state, p.rank);
-    const Choice follower = *choice(c.target, 0);
-    partials_.push_back({p.value, p.log_weight + c.log_weight, partial, c.target, 0});
-    partial = static_cast<std::uint32_t>(partials_.size() - 1);
-    path.push_back(follower.k);
-  }
 }
 
 }  // namespace hiddenite::exact

@@ -67,6 +67,7 @@ class BestPaths {
     if (edge.version != version) redirect(id, edge, version);
     return &edge;
   }
+  bool is_last(StateId id) const { return nodes_[id].position + 1 == changed_.size(); }
   // No target of an edge of state `id` is worth more.
   double value_bound_after(StateId id) const;
   // What may follow an edge of state `id`.
@@ -113,7 +114,6 @@ class BestPaths {
     double value = LOG_ZERO, rival = LOG_ZERO;  // of the edges so far
   };
 
-  bool is_last(StateId id) const { return nodes_[id].position + 1 == changed_.size(); }
   bool is_recent(StateId id) const { return nodes_[id].when >= changed_[nodes_[id].position]; }
   void evaluate(StateId id);
   bool advance(Frame& frame, StateId& wanted);
@@ -143,54 +143,36 @@ class BestPaths {
   std::vector<Step> path_;
 };
 
-// The paths of q in descending order of weight. The automaton must not change
-// meanwhile.
-class RankedPaths {
+// A state's edges by what they and the best after them are worth: the paths of q for BestFirst. The automaton must
+// not change meanwhile.
+class RankedEdges {
  public:
-  explicit RankedPaths(BestPaths& best_paths, std::size_t num_positions)
-      : best_paths_(best_paths), num_positions_(num_positions) {
-    if (num_positions_ > 0) push(0.0, NO_PARTIAL, 0, 0);
-  }
-
-  // ln q of the next path, as far as the order of adding leaves it open.
-  double next_log_weight() const { return queue_.empty() ? LOG_ZERO : partials_[queue_.front()].value; }
-  bool is_empty() const { return queue_.empty(); }
-  // The next path, one k per position.
-  std::vector<std::uint32_t> next();
-
- private:
-  static constexpr std::uint32_t NO_PARTIAL = std::numeric_limits<std::uint32_t>::max();
-
+  using Node = StateId;
   struct Choice {
     double value;  // edge and the best that can follow
     double log_weight;
     std::uint32_t k;
-    StateId target;
+    StateId target;  // NO_STATE: the path ends
     bool operator<(const Choice& o) const { return value != o.value ? value < o.value : k > o.k; }
   };
-  // A state's edges by what they and the best after them are worth.
+
+  explicit RankedEdges(BestPaths& best_paths) : best_paths_(best_paths) {}
+  StateId start() const { return 0; }
+  bool is_last(const Choice& choice) const { return choice.target == NO_STATE; }
+  StateId target(const Choice& choice) const { return choice.target; }
+  const Choice* choice(StateId id, std::uint32_t rank);
+
+ private:
+  static constexpr StateId NO_STATE = std::numeric_limits<StateId>::max();
+
   struct Ranking {
     std::vector<Choice> sorted, ready;  // ready: a heap of those looked at and not yet in order
     std::uint32_t next = 0;             // edge
   };
-  // A path up to and including one edge; stands for its best completion.
-  struct Partial {
-    double value;
-    double log_weight;     // of the edges before the last
-    std::uint32_t parent;  // the edges before
-    StateId state;         // the last edge's, and
-    std::uint32_t rank;    // its place in the ranking
-  };
-
-  const Choice* choice(StateId id, std::uint32_t rank);
-  void push(double log_weight, std::uint32_t parent, StateId state, std::uint32_t rank);
 
   BestPaths& best_paths_;
-  std::size_t num_positions_;
   FlatMap ranking_of_;
   std::vector<Ranking> rankings_;
-  std::vector<Partial> partials_;
-  std::vector<std::uint32_t> queue_;  // a heap of partials
 };
 
 }  // namespace hiddenite::exact

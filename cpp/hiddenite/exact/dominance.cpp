@@ -1,15 +1,10 @@
 #include "hiddenite/exact/dominance.hpp"
 
-#include <chrono>
 #include <cmath>
 
+#include "hiddenite/exact/empty_support.hpp"
+
 namespace hiddenite::exact {
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-}  // namespace
 
 // Of each joint of a graph, the one position that leads on from there, if it is one; those whose slots offer no
 // words do not count.
@@ -52,10 +47,20 @@ void WalkDecoder::set_slots(const Candidates& candidates, std::size_t position) 
   next_words_.set(index_, next, next.log_max);
 }
 
-// False if the budget ended first.
-bool WalkDecoder::run(const Candidates& candidates, bool prune, double margin, bool keep,
-                      const Budget& budget) {
-  const auto begin = Clock::now();
+// False if the budget ended first. That no path is left is believed only where nothing was left out.
+bool WalkDecoder::run(const Candidates& candidates, bool prune, double margin, bool keep, const Deadline& deadline) {
+  if (!walk(candidates, prune, margin, keep, deadline)) return false;
+  if (!layers_.back().empty()) return true;
+  if (prune) return run(candidates, false, margin, keep, deadline);
+  std::size_t position = 0;  // the first that leads nowhere
+  while (candidates.is_chain() && position + 1 < candidates.num_positions() && !layers_[position + 1].empty()) {
+    ++position;
+  }
+  throw_no_path(candidates, position);
+}
+
+// From the first joint to the last, or to where a chain has come to an end.
+bool WalkDecoder::walk(const Candidates& candidates, bool prune, double margin, bool keep, const Deadline& deadline) {
   const std::size_t num_positions = candidates.num_positions();
   layers_.resize(candidates.num_joints());
   for (std::vector<Active>& layer : layers_) layer.clear();
@@ -63,25 +68,30 @@ bool WalkDecoder::run(const Candidates& candidates, bool prune, double margin, b
   layers_[0].push_back(Active{index_.start(), NONE, 0.0, NONE, NONE});
   find_only_positions(candidates);
   num_states_ = 1;
+  magnitude_ = 1.0;
   prepared_ = NOWHERE;
+  last_joint_ = 0;
   bool complete = true;
-  std::size_t position = 0;
-  for (; position < num_positions; ++position) {
+  for (std::size_t position = 0; position < num_positions; ++position) {
+    if (candidates.is_first_into(position) && (num_states_ > deadline.budget().states || deadline.is_over())) {
+      complete = false;
+      break;
+    }
     walk_position(candidates, position, prune, margin, keep ? &passed_[position] : nullptr);
     if (!candidates.is_last_into(position)) continue;
     if (next_->empty() && candidates.is_chain()) break;
     num_states_ += next_->size();
     last_joint_ = candidates.span(position).to;
-    const std::chrono::duration<double> elapsed = Clock::now() - begin;
-    if (position + 1 < num_positions && (elapsed.count() > budget.seconds || num_states_ > budget.states)) {
-      complete = false;
-      break;
-    }
   }
   words_.clear();
   next_words_.clear();
-  if (complete && layers_.back().empty()) throw_no_path(candidates, position);
   return complete;
+}
+
+// One rounding for each term of a prefix's value, and some for the test itself.
+void WalkDecoder::begin_magnitude(std::size_t position) {
+  constexpr double share = 4.0 * std::numeric_limits<double>::epsilon();
+  unit_ = share * static_cast<double>(index_.table().order + 4) * static_cast<double>(position + 2);
 }
 
 void WalkDecoder::walk_position(const Candidates& candidates, std::size_t position, bool prune, double margin,
@@ -96,6 +106,7 @@ void WalkDecoder::walk_position(const Candidates& candidates, std::size_t positi
     threshold_ = LOG_ZERO;
   }
   if (layers_[span.from].empty() || slot_at(candidates, position).size() == 0) return;  // of a graph
+  begin_magnitude(position);
   set_slots(candidates, position);
   enter_states(layers_[span.from]);
   if (prune) drop_dominated(margin);
@@ -110,6 +121,7 @@ void WalkDecoder::enter_states(const std::vector<Active>& layer) {
     Entry& entry = entries_[closure_.entry(layer[i].state)];
     entry.active = i;
     entry.value = layer[i].value;
+    magnitude_ = std::max(magnitude_, std::fabs(entry.value));
   }
 }
 
@@ -132,7 +144,7 @@ void WalkDecoder::drop_dominated(double margin) {
       const double need = entries_[closure_.suffix[e]].need;
       if (need > LOG_ZERO) entry.need = std::max(entry.need, need - entry.up);
     }
-    if (entry.active != NONE && entry.value < entry.need - margin - SLACK) {
+    if (entry.active != NONE && entry.value < entry.need - margin - slack(entry.need)) {
       entry.active = NONE;
       entry.value = LOG_ZERO;
     }
@@ -148,6 +160,8 @@ void WalkDecoder::find_reach() {
     }
     if (closure_.suffix[e] == NONE || entry.reach == LOG_ZERO) continue;
     entry.backed_off = entry.reach + index_.state(closure_.state[e]).log_backoff;
+    if (entry.backed_off == LOG_ZERO) continue;
+    magnitude_ = std::max(magnitude_, std::fabs(entry.backed_off));
     Entry& suffix = entries_[closure_.suffix[e]];
     if (entry.backed_off > suffix.reach) {
       suffix.reach = entry.backed_off;
@@ -162,36 +176,28 @@ std::uint32_t WalkDecoder::best_of(const std::vector<Active>& layer) {
   return static_cast<std::uint32_t>(best - layer.begin());
 }
 
-// Makes the decoded path that to a state of a joint.
-void WalkDecoder::backtrack(const Candidates& candidates, std::size_t joint, std::uint32_t active,
-                            Decoded& decoded) const {
+WalkDecoder::Prefix WalkDecoder::backtrack(const Candidates& candidates, std::size_t joint,
+                                           std::uint32_t active) const {
+  Prefix prefix;
   while (joint > 0) {
     const Active& reached = layers_[joint][active];
     if (reached.position < candidates.length()) {
-      decoded.path.push_back(reached.word);
-      decoded.route.push_back(reached.position);
+      prefix.path.push_back(reached.word);
+      if (!candidates.is_chain()) prefix.route.push_back(reached.position);  // a chain needs none
     }
     active = reached.previous;
     joint = candidates.span(reached.position).from;
   }
-  std::reverse(decoded.path.begin(), decoded.path.end());
-  std::reverse(decoded.route.begin(), decoded.route.end());
+  std::reverse(prefix.path.begin(), prefix.path.end());
+  std::reverse(prefix.route.begin(), prefix.route.end());
+  return prefix;
 }
 
-// A path of a chain needs no route.
-void WalkDecoder::weigh(const Candidates& candidates, Decoded& decoded) const {
-  if (candidates.is_chain()) decoded.route.clear();
-  decoded.log_weight = path_log_weight(index_.table(), candidates, decoded.path, decoded.route);
-}
-
-Decoded WalkDecoder::decode(const Candidates& candidates, bool prune, const Budget& budget) {
-  if (!run(candidates, prune, 0.0, false, budget)) return stopped_early(candidates);
-  Decoded result;
-  backtrack(candidates, layers_.size() - 1, best_of(layers_.back()), result);
-  weigh(candidates, result);
-  result.certificate = {true, result.log_weight, result.log_weight,
-                        prune ? Method::DOMINANCE : Method::FULL, 0, num_states_};
-  return result;
+Decoded WalkDecoder::decode(const Candidates& candidates, bool prune, const Deadline& deadline) {
+  if (!run(candidates, prune, 0.0, false, deadline)) return stopped_early(candidates, prune);
+  Prefix best = backtrack(candidates, layers_.size() - 1, best_of(layers_.back()));
+  const double log_weight = path_log_weight(index_.table(), candidates, best.path, best.route);
+  return {std::move(best.path), log_weight, proved(log_weight, method_of(prune), num_states_), std::move(best.route)};
 }
 
 // ------------------------------------------------------------------ budgets
@@ -218,7 +224,7 @@ std::vector<double> WalkDecoder::most_from_joints(const Candidates& candidates) 
 
 // Of the slots that lead on from what was walked, the one that promises most: its best prefix completed word by
 // word, and what it promises as the bound.
-Decoded WalkDecoder::stopped_early(const Candidates& candidates) const {
+Decoded WalkDecoder::stopped_early(const Candidates& candidates, bool prune) const {
   const std::vector<double> most = most_from_joints(candidates);
   double upper = LOG_ZERO;
   std::size_t from = 0;
@@ -229,22 +235,28 @@ Decoded WalkDecoder::stopped_early(const Candidates& candidates) const {
     const double promise = layer[best_of(layer)].value + most_of_slot(slot_at(candidates, i)) + most[span.to];
     if (promise > upper) upper = promise, from = span.from;
   }
-  if (upper == LOG_ZERO && !candidates.is_chain()) throw_no_path(candidates, candidates.length());
-  if (candidates.is_chain()) from = last_joint_;
-  Decoded result;
+  if (upper == LOG_ZERO) throw_promise_nothing(candidates);
   const std::uint32_t best = best_of(layers_[from]);
-  backtrack(candidates, from, best, result);
-  complete(candidates, most, from, layers_[from][best].state, result);
-  weigh(candidates, result);
-  const bool exact = upper <= result.log_weight;
-  result.certificate = {exact, std::max(upper, result.log_weight), result.log_weight,
-                        Method::AUTO, 0, num_states_};
-  return result;
+  Prefix prefix = backtrack(candidates, from, best);
+  complete(candidates, most, from, layers_[from][best].state, prefix);
+  const double log_weight = path_log_weight(index_.table(), candidates, prefix.path, prefix.route);
+  Bounds bounds;
+  bounds.found(log_weight);
+  bounds.none_above(outward(upper, num_terms(index_.table(), candidates), magnitude_ + std::fabs(upper)));
+  return {std::move(prefix.path), log_weight, Certificate(bounds, method_of(prune), 0, num_states_),
+          std::move(prefix.route)};
+}
+
+// No word of some position has a positive probability after any context.
+void WalkDecoder::throw_promise_nothing(const Candidates& candidates) const {
+  std::size_t position = last_joint_;
+  while (position < candidates.length() && most_of_slot(candidates.slots[position]) > LOG_ZERO) ++position;
+  throw_no_path(candidates, position);
 }
 
 // Adds words to a path until the end: the slot that promises most, and its best word in the state.
 void WalkDecoder::complete(const Candidates& candidates, const std::vector<double>& most, std::size_t joint,
-                           NodeId state, Decoded& decoded) const {
+                           NodeId state, Prefix& prefix) const {
   for (std::size_t i = 0; i < candidates.length(); ++i) {  // slots lead upwards: none is passed by
     const Span span = candidates.span(i);
     const Slot& slot = candidates.slots[i];
@@ -255,10 +267,10 @@ void WalkDecoder::complete(const Candidates& candidates, const std::vector<doubl
     for (std::uint32_t k = 0; k < slot.size(); ++k) {
       NodeId next = state;
       const double value = index_.table().step(next, slot.word[k]) + slot.log_max[k];
-      if (value > best) best = value, chosen = k, chosen_state = next;
+      if (k == 0 || value > best) best = value, chosen = k, chosen_state = next;
     }
-    decoded.path.push_back(chosen);
-    decoded.route.push_back(static_cast<std::uint32_t>(i));
+    prefix.path.push_back(chosen);
+    if (!candidates.is_chain()) prefix.route.push_back(static_cast<std::uint32_t>(i));
     state = chosen_state;
     joint = span.to;
   }

@@ -22,12 +22,16 @@
 // then the states and arcs that remain hold the k best paths, as soon as the
 // k-th is no further than g from the best.
 //
+// Values are sums of doubles. A prefix's is off by no more than a share of the
+// largest partial sum that led to it, one rounding for each term; so tests
+// leave that much room (`slack`), whatever the size of the weights.
+//
 // All of this is said of prefixes that end at one joint of the graph, and of one
 // slot that leads on from there. The slots that lead to one joint are walked one
 // after another; the states behind it are theirs together.
 #pragma once
 
-#include <optional>
+#include <cmath>
 #include <vector>
 
 #include "hiddenite/exact/inference.hpp"
@@ -35,32 +39,26 @@
 
 namespace hiddenite::exact {
 
-struct KBest {
-  // Candidates by their place in the slots as given; best first.
-  std::vector<std::vector<std::uint32_t>> paths;
-  std::vector<double> log_weights;
-  Certificate certificate;
-  std::vector<Route> routes;  // [path]; none: paths of a chain
-};
-
 class PathLattice;
 
 // One thread's workspace; decodes any number of sentences.
 class WalkDecoder {
  public:
-  // Bounds are rounded outwards; this covers the sums of doubles made from them.
-  static constexpr double SLACK = 1e-9;
-
   // `index` must treat sentence ends as the candidates do.
   explicit WalkDecoder(const StateIndex& index) : index_(index) {}
 
   // Throws EmptySupport.
-  Decoded decode(const Candidates& candidates, bool prune, const Budget& budget = {});
+  Decoded decode(const Candidates& candidates, bool prune, const Deadline& deadline);
   // The k best distinct candidate sequences, fewer if there are fewer.
-  KBest kbest(const Candidates& candidates, std::size_t k, bool prune, const Budget& budget = {});
+  KBest kbest(const Candidates& candidates, std::size_t k, bool prune, const Deadline& deadline);
 
  private:
   friend class PathLattice;  // reads what a run left behind
+
+  struct Prefix {  // the path to a state, by words
+    WordPath path;
+    Route route;
+  };
 
   struct Active {            // a state reached at some joint
     NodeId state;
@@ -95,7 +93,8 @@ class WalkDecoder {
     std::vector<double> word_threshold;  // so another run of the same candidates can begin with them
   };
 
-  bool run(const Candidates& candidates, bool prune, double margin, bool keep, const Budget& budget);
+  bool run(const Candidates& candidates, bool prune, double margin, bool keep, const Deadline& deadline);
+  bool walk(const Candidates& candidates, bool prune, double margin, bool keep, const Deadline& deadline);
   void walk_position(const Candidates& candidates, std::size_t position, bool prune, double margin, Passed* passed);
   void set_slots(const Candidates& candidates, std::size_t position);
   void find_only_positions(const Candidates& candidates);
@@ -122,14 +121,20 @@ class WalkDecoder {
   void begin_thresholds(Passed* passed);
   void seed_from(std::uint32_t e);
   static std::uint32_t best_of(const std::vector<Active>& layer);
-  void backtrack(const Candidates& candidates, std::size_t joint, std::uint32_t active, Decoded& decoded) const;
-  void weigh(const Candidates& candidates, Decoded& decoded) const;
+  Prefix backtrack(const Candidates& candidates, std::size_t joint, std::uint32_t active) const;
   std::vector<double> most_from_joints(const Candidates& candidates) const;
   double most_of_slot(const Slot& slot) const;
   void complete(const Candidates& candidates, const std::vector<double>& most, std::size_t joint, NodeId state,
-                Decoded& decoded) const;
+                Prefix& prefix) const;
+  KBest paths_above(const Candidates& candidates, std::size_t k, double least, bool prune);
   KBest only_path(const Candidates& candidates, const Decoded& decoded) const;
-  Decoded stopped_early(const Candidates& candidates) const;
+  Decoded stopped_early(const Candidates& candidates, bool prune) const;
+  [[noreturn]] void throw_promise_nothing(const Candidates& candidates) const;
+  static Method method_of(bool prune) { return prune ? Method::DOMINANCE : Method::FULL; }
+
+  // What a sum that is compared with `threshold` can have lost, both taken together.
+  double slack(double threshold) const { return unit_ * (magnitude_ + std::fabs(threshold)); }
+  void begin_magnitude(std::size_t position);
 
   const StateIndex& index_;
   std::vector<std::vector<Active>> layers_;  // [joint]: the states reached there
@@ -156,6 +161,8 @@ class WalkDecoder {
   std::vector<double> most_with_word_;  // [word of the slot]: its weight, less what the next slot takes from up_of_word
   std::vector<double> best_unigram_;    // [block of a range's words]: the most that a unigram can be worth
   bool is_again_ = false;        // the same candidates as in the last run, which was complete
+  double magnitude_ = 1.0;       // of the largest value that a prefix has had
+  double unit_ = 0.0;            // the relative rounding of a prefix's value, and of a test's
   double threshold_ = LOG_ZERO;  // some completion of a real prefix is worth this above the root's
   std::uint64_t num_states_ = 0;
 };

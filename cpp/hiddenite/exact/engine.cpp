@@ -1,12 +1,39 @@
 #include "hiddenite/exact/engine.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <deque>
+#include <exception>
 #include <map>
 
 #include "hiddenite/base/error.hpp"
 #include "hiddenite/base/parallel.hpp"
+#include "hiddenite/exact/empty_support.hpp"
 
 namespace hiddenite::exact {
+
+Engine::Engine(const NgramTable& table) : table_(table) { verify(table); }
+Engine::~Engine() = default;
+
+Engine::Loan::Loan(const Engine& engine) : engine_(engine), exceptions_(std::uncaught_exceptions()) {
+  const std::lock_guard lock(engine.idle_mutex_);
+  if (!engine.idle_.empty()) {
+    workspace_ = std::move(engine.idle_.back());
+    engine.idle_.pop_back();
+  }
+}
+
+Workspace& Engine::Loan::workspace() {
+  if (!workspace_) workspace_ = std::make_unique<Workspace>(engine_);
+  return *workspace_;
+}
+
+// What was left in the middle of its work is of no use to others.
+Engine::Loan::~Loan() {
+  if (!workspace_ || std::uncaught_exceptions() > exceptions_) return;
+  const std::lock_guard lock(engine_.idle_mutex_);
+  engine_.idle_.push_back(std::move(workspace_));
+}
 
 const StateIndex& Engine::index(bool ends) const {
   std::call_once(built_[ends], [&] {
@@ -54,18 +81,25 @@ void shuffle(std::vector<Item>& items, Random& random) {
   for (std::size_t n = items.size(); n > 1; --n) std::swap(items[n - 1], items[random.below(n)]);
 }
 
-// One task on one record; the answer is filled in by the function of its kind.
+// One task on one record; the answer is filled in by the function of its kind. All stages share one deadline.
 class Solver {
  public:
   Solver(const Engine& engine, Workspace& workspace, const Reading& reading, const Task& task,
          std::uint64_t stream, Answer& answer)
       : engine_(engine), workspace_(workspace), reading_(reading), task_(task), stream_(stream), answer_(answer),
+        deadline_(task.budget),
         candidates_(Candidates::from_csr(reading.begin, reading.words, reading.log_weights, task.ends,
                                          reading.spans)) {
-    const bool needs_chain = task.method == Method::REFINE || task.method == Method::PAPER;
-    if (needs_chain && !candidates_.is_chain()) {
-      throw ModelError("the record is a lattice, which refine and paper do not read; use auto, dominance or full");
+    const bool needs_row = needs_no_index(task.method);
+    if (needs_row && !candidates_.is_chain()) {
+      throw ModelError("the record is a lattice, which refine, paper and sparse do not read; use auto, dominance or "
+                       "full");
     }
+  }
+
+  // These never ask for the engine's index.
+  static bool needs_no_index(Method method) {
+    return method == Method::REFINE || method == Method::PAPER || method == Method::SPARSE;
   }
 
   void run() {
@@ -90,6 +124,28 @@ class Solver {
     if (!candidates_.is_chain()) answer_.routes.push_back(std::move(route));
   }
 
+  // The same certificate for weights as they were given: those of the first path, and bounds moved by the offset.
+  void certify(const Certificate& found) {
+    Bounds bounds;
+    bounds.found(answer_.log_weights.front());
+    if (found.exact()) {
+      bounds.close();
+    } else {
+      bounds.none_above(outward(found.upper() + candidates_.log_offset, num_terms(engine_.table(), candidates_),
+                                candidates_.magnitude + std::fabs(found.upper())));
+    }
+    add_cost(found.method(), found.refinements(), found.states());
+    answer_.certificate.emplace(bounds, found.method(), found.refinements(), found.states());
+  }
+
+  void add_cost(Method method, std::uint64_t refinements, std::uint64_t states) {
+    answer_.method = method;
+    answer_.refinements = refinements;
+    answer_.states = states;
+  }
+
+  // ------------------------------------------------------------------ maxima
+
   std::vector<std::uint32_t> best_candidates(const WordPath& path, const Route& route) const {
     std::vector<std::uint32_t> result(path.size());
     for (std::size_t i = 0; i < path.size(); ++i) {
@@ -100,50 +156,69 @@ class Solver {
   }
 
   void decode() {
-    const Decoded decoded = decode_by(chosen_method());
-    add_path(best_candidates(decoded.path, decoded.route), decoded.route);
-    answer_.certificate = decoded.certificate;
+    if (task_.method == Method::SPARSE) return decode_sparsely();
+    Decoded decoded = decode_by(chosen_method());
+    std::vector<std::uint32_t> path = best_candidates(decoded.path, decoded.route);
+    add_path(std::move(path), std::move(decoded.route));
+    certify(decoded.certificate);
   }
 
   Decoded decode_by(Method method) {
-    switch (method) {
-      case Method::REFINE: return decode_refine(engine_.table(), candidates_, task_.budget, task_.strategy);
-      case Method::PAPER: return decode_paper(engine_.table(), candidates_, task_.budget);
-      case Method::FULL: return walker().decode(candidates_, false, task_.budget);
-      case Method::DOMINANCE: return walker().decode(candidates_, true, task_.budget);
-      case Method::AUTO: break;
-    }
-    const Decoded tried = decode_refine(engine_.table(), candidates_, trial_budget(), task_.strategy);
-    return tried.certificate.exact ? tried : walker().decode(candidates_, true, task_.budget);
+    const bool prune = method != Method::FULL;
+    if (method == Method::FULL || method == Method::DOMINANCE) return walker().decode(candidates_, prune, deadline_);
+    const bool is_trial = method == Method::AUTO;
+    Decoded refined = decode_by_refining(engine_.table(), candidates_, is_trial ? Method::REFINE : method,
+                                         is_trial ? trial_deadline() : deadline_, task_.strategy);
+    if (!is_trial || refined.certificate.exact()) return refined;
+    Decoded walked = walker().decode(candidates_, prune, deadline_);
+    // Where the budget ended both, the better answer has the bounds of both.
+    return walked.certificate.exact() ? walked : joined(std::move(refined), std::move(walked));
+  }
+
+  static Decoded joined(Decoded a, Decoded b) {
+    Bounds bounds = a.certificate.bounds();
+    bounds.found(b.certificate.lower());
+    bounds.none_above(b.certificate.upper());
+    Decoded& better = a.log_weight >= b.log_weight ? a : b;
+    better.certificate = Certificate(bounds, better.certificate.method(), a.certificate.refinements(),
+                                     a.certificate.states() + b.certificate.states());
+    return std::move(better);
   }
 
   // Refining wins by far where it wins, and is stopped early where it does not.
-  Budget trial_budget() const {
-    Budget budget = task_.budget;
-    budget.refinements = std::min(budget.refinements, TRIAL_REFINEMENTS);
-    return budget;
+  Deadline trial_deadline() const { return deadline_.with_refinements(TRIAL_REFINEMENTS); }
+
+  void decode_sparsely() {
+    std::vector<std::uint32_t> path;
+    double log_weight = LOG_ZERO;
+    SparseViterbi& sparse = workspace_.sparse();
+    const bool any = sparse.decode(reading_, task_.ends, std::numeric_limits<std::size_t>::max(), path, log_weight);
+    if (!any) throw_empty_support(engine_.table(), candidates_);
+    add_path(std::move(path));
+    certify(proved(log_weight, Method::SPARSE, sparse.num_states()));
   }
 
   void kbest() {
-    Method method = chosen_method();
-    KBest best;
-    if (method == Method::AUTO) {
-      best = kbest_refine(engine_.table(), candidates_, task_.count, trial_budget(), task_.strategy);
-      if (!best.certificate.exact) method = Method::DOMINANCE;
-    }
-    if (method == Method::AUTO) {
-      // Refining was enough.
-    } else if (method == Method::REFINE) {
-      best = kbest_refine(engine_.table(), candidates_, task_.count, task_.budget, task_.strategy);
-    } else if (method == Method::PAPER) {
-      best = kbest_paper(engine_.table(), candidates_, task_.count, task_.budget);
-    } else {
-      best = walker().kbest(candidates_, task_.count, method == Method::DOMINANCE, task_.budget);
-    }
+    if (task_.method == Method::SPARSE) throw ModelError("sparse finds the best path only; use auto for the k best");
+    KBest best = kbest_by(chosen_method());
     for (std::size_t i = 0; i < best.paths.size(); ++i) {
       add_path(std::move(best.paths[i]), best.routes.empty() ? Route{} : std::move(best.routes[i]));
     }
-    answer_.certificate = best.certificate;
+    certify(best.certificate);
+  }
+
+  KBest kbest_by(Method method) {
+    const NgramTable& table = engine_.table();
+    if (method == Method::AUTO) {
+      KBest best = kbest_by_refining(table, candidates_, task_.count, Method::REFINE, trial_deadline(),
+                                     task_.strategy);
+      if (best.certificate.exact()) return best;
+      method = Method::DOMINANCE;
+    }
+    if (method == Method::FULL || method == Method::DOMINANCE) {
+      return walker().kbest(candidates_, task_.count, method == Method::DOMINANCE, deadline_);
+    }
+    return kbest_by_refining(table, candidates_, task_.count, method, deadline_, task_.strategy);
   }
 
   // AUTO stays AUTO where refining is worth a try: few words to choose from.
@@ -157,26 +232,34 @@ class Solver {
     return few ? Method::AUTO : Method::DOMINANCE;
   }
 
+  // -------------------------------------------------------------------- sums
+
   FullPosterior& posterior() {
     FullPosterior& result = workspace_.posterior(task_.ends);
-    result.observe(candidates_, task_.budget);
-    answer_.log_partition = result.log_partition();
-    answer_.certificate.exact = true;
-    answer_.certificate.method = Method::FULL;
-    answer_.certificate.states = result.num_states();
+    result.observe(candidates_, remaining_budget());
+    const double log_partition = result.log_partition() + candidates_.log_offset;
+    answer_.log_partition = {log_partition, log_partition, 0.0};
+    add_cost(Method::FULL, 0, result.num_states());
     return result;
+  }
+
+  Budget remaining_budget() const {
+    Budget budget = task_.budget;
+    budget.seconds = std::max(budget.seconds - deadline_.spent(), 0.0);
+    return budget;
   }
 
   void sample() {
     const Method method = chosen_method();
+    if (method == Method::SPARSE) throw ModelError("sparse finds the best path only; use auto to draw samples");
     if (method == Method::REFINE || method == Method::PAPER) {
-      return add_sampled(sample_by_rejection(method == Method::PAPER, task_.sampler), method);
+      return add_sampled(sample_by_rejection(method, task_.sampler), method);
     }
     if (method == Method::AUTO) {
       // Giving up depends on how many trials failed, not on what was drawn: the draws stay fair either way.
       SamplerOptions trial = task_.sampler;
       trial.max_trials = TRIALS_PER_DRAW * task_.count + TRIAL_DRAWS;
-      const Sampled sampled = sample_by_rejection(false, trial);
+      const Sampled sampled = sample_by_rejection(Method::REFINE, trial);
       if (sampled.complete) return add_sampled(sampled, Method::REFINE);
     }
     Random random(task_.seed, stream_);
@@ -188,24 +271,20 @@ class Solver {
     }
     shuffle(answer_.draws, random);  // a multiset of independent draws in random order: independent draws
     answer_.trials = task_.count;
+    answer_.complete = true;
   }
 
-  Sampled sample_by_rejection(bool as_published, const SamplerOptions& options) const {
-    const Random random(task_.seed, stream_);
-    const NgramTable& table = engine_.table();
-    if (as_published) return sample_paper(table, candidates_, task_.count, random, options, task_.budget);
-    return sample_refine(table, candidates_, task_.count, random, options, task_.budget, task_.strategy);
+  Sampled sample_by_rejection(Method method, const SamplerOptions& options) const {
+    return sample_by_refining(engine_.table(), candidates_, task_.count, Random(task_.seed, stream_), method, options,
+                              deadline_, task_.strategy);
   }
 
   void add_sampled(const Sampled& sampled, Method method) {
     for (const auto& path : sampled.paths) add_draw(path);
     answer_.trials = sampled.trials;
     answer_.log_partition = sampled.log_partition;
-    answer_.log_partition_error = sampled.log_partition_error;
-    answer_.certificate.exact = sampled.complete;
-    answer_.certificate.method = method;
-    answer_.certificate.refinements = sampled.refinements;
-    answer_.certificate.states = sampled.states;
+    answer_.complete = sampled.complete;
+    add_cost(method, sampled.refinements, sampled.states);
   }
 
   void add_draw(const std::vector<std::uint32_t>& path) {
@@ -234,7 +313,7 @@ class Solver {
     }
   }
 
-  // Positions are fixed, so the least expected number of wrong words is had slot by slot.
+  // Positions are fixed, so the least expected number of wrong words is found slot by slot.
   void mbr() {
     if (!candidates_.is_chain()) {
       throw ModelError("the record is a lattice, where words have no fixed positions to be wrong at; use the "
@@ -247,7 +326,7 @@ class Solver {
       answer_.expected_errors += 1.0 - *best;
     }
     add_path(std::move(path));
-    answer_.certificate.upper = answer_.certificate.lower = answer_.log_weights.front();
+    answer_.certificate = proved(-answer_.expected_errors, Method::FULL, answer_.states);  // as few as can be
   }
 
   WalkDecoder& walker() { return workspace_.walker(task_.ends); }
@@ -258,6 +337,7 @@ class Solver {
   const Task& task_;
   std::uint64_t stream_;
   Answer& answer_;
+  Deadline deadline_;
   Candidates candidates_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> place_of_;  // of a drawn path among the answer's
 };
@@ -269,6 +349,7 @@ Answer Workspace::answer(const Reading& reading, const Task& task, std::uint64_t
   answer.id = reading.id;
   answer.id_is_integer = reading.id_is_integer;
   answer.spans = reading.spans;
+  if (!Solver::needs_no_index(task.method)) engine_.index(task.ends);  // no record's time
   try {
     Solver(engine_, *this, reading, task, stream, answer).run();
   } catch (const EmptySupport& e) {
@@ -288,11 +369,11 @@ namespace {
 template <class Work>
 std::vector<Answer> answer_all(const Engine& engine, std::size_t count, int threads, Work work) {
   std::vector<Answer> answers(count);
-  std::vector<std::unique_ptr<Workspace>> workspaces(static_cast<std::size_t>(resolve_threads(threads)));
+  const std::size_t num_threads = std::min(static_cast<std::size_t>(resolve_threads(threads)), count);
+  std::deque<Engine::Loan> loans;
+  for (std::size_t t = 0; t < num_threads; ++t) loans.emplace_back(engine);
   parallel_for(count, threads, [&](std::size_t i, int thread) {
-    auto& workspace = workspaces[static_cast<std::size_t>(thread)];
-    if (!workspace) workspace = std::make_unique<Workspace>(engine);
-    answers[i] = work(i, *workspace);
+    answers[i] = work(i, loans[static_cast<std::size_t>(thread)].workspace());
   });
   return answers;
 }

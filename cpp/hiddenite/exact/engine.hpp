@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "hiddenite/exact/full.hpp"
 #include "hiddenite/exact/inference.hpp"
 #include "hiddenite/exact/search.hpp"
+#include "hiddenite/exact/sparse_viterbi.hpp"
 #include "hiddenite/lm/compiled.hpp"
 
 namespace hiddenite::exact {
@@ -50,38 +52,63 @@ struct Answer {
   std::vector<std::vector<double>> marginals;   // [slot][candidate]
   std::vector<std::vector<std::string>> slot_words;  // marginals: the candidates' words
   std::vector<Span> spans;                      // of the slots, in a lattice
-  Certificate certificate;
-  double log_partition = 0.0;
-  double log_partition_error = 0.0;             // standard error; 0: exact
+  std::optional<Certificate> certificate;       // of the best path or the k best; MBR: of minus the expected errors
+  Method method = Method::AUTO;                 // that gave the answer, and what it took:
+  std::uint64_t refinements = 0, states = 0;
+  bool complete = false;                        // samples: as many as were asked for
+  PartitionEstimate log_partition;              // sums and samples
   double expected_errors = 0.0;                 // MBR: words wrong on average
   std::uint64_t trials = 0;                     // samples: draws from q, accepted or not
 };
 
+class Workspace;
+
 class Engine {
  public:
   // Inference follows bounds without asking twice: the checksums of a compiled table are compared first.
-  explicit Engine(const NgramTable& table) : table_(table) { verify(table); }
+  explicit Engine(const NgramTable& table);
+  ~Engine();
   const NgramTable& table() const { return table_; }
   // Built on first use, once, whatever the threads.
   const StateIndex& index(bool ends) const;
+
+  // A workspace that is not in use; given back when the loan ends.
+  class Loan {
+   public:
+    explicit Loan(const Engine& engine);
+    ~Loan();
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+    Workspace& workspace();
+
+   private:
+    const Engine& engine_;
+    int exceptions_;
+    std::unique_ptr<Workspace> workspace_;
+  };
 
  private:
   const NgramTable& table_;
   mutable std::once_flag built_[2];
   mutable std::unique_ptr<StateIndex> index_[2];
+  mutable std::mutex idle_mutex_;
+  mutable std::vector<std::unique_ptr<Workspace>> idle_;  // they live as long as the engine
 };
 
+// One thread's memory, kept from record to record.
 class Workspace {
  public:
-  explicit Workspace(const Engine& engine) : engine_(engine) {}
+  explicit Workspace(const Engine& engine) : engine_(engine), sparse_(engine.table()) {}
   // `stream` tells records apart: the same for any number of threads.
   Answer answer(const Reading& reading, const Task& task, std::uint64_t stream);
 
   WalkDecoder& walker(bool ends);
   FullPosterior& posterior(bool ends);
+  SparseViterbi& sparse() { return sparse_; }
 
  private:
   const Engine& engine_;
+  SparseViterbi sparse_;
   std::unique_ptr<WalkDecoder> walkers_[2];
   std::unique_ptr<FullPosterior> posteriors_[2];
 };

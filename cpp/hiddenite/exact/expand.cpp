@@ -76,7 +76,7 @@ void WalkDecoder::expand(bool prune, double margin, Passed* passed) {
   const auto expand_entry = [&](std::uint32_t e) {
     const Entry& entry = entries_[e];
     if (prune && entry.reach + words_.best_arc(index_, closure_.state[e]) + words_.best_log_weight() <
-                     threshold_ - margin - SLACK) return;
+                     threshold_ - margin - slack(threshold_)) return;
     find_arcs(e, prune, margin);
     if (found_.size() >= FOUND_AT_ONCE) use_found(prune, margin, passed);
   };
@@ -123,8 +123,9 @@ void WalkDecoder::drop_late(double margin, Passed* passed) {
   for (std::size_t i = 0; i < next_->size(); ++i) {
     const Active active = (*next_)[i];
     const ChainBounds::Bound after = bound_after(active.state);
-    const bool drop = active.value + after.up_to_root < threshold_ - margin - SLACK ||
-                      active.value + after.up_to_word < word_threshold_[active.word] - margin - SLACK;
+    const double of_word = word_threshold_[active.word];
+    const bool drop = active.value + after.up_to_root < threshold_ - margin - slack(threshold_) ||
+                      active.value + after.up_to_word < of_word - margin - slack(of_word);
     kept_as_[i] = drop ? NONE : size;
     if (!drop) (*next_)[size++] = active;
   }
@@ -139,7 +140,7 @@ void WalkDecoder::find_arcs(std::uint32_t e, bool prune, double margin) {
   const Entry& entry = entries_[e];
   const NodeId s = closure_.state[e];
   const bool own = entry.value == entry.reach;  // then no longer state uses these arcs to more effect
-  const double least = threshold_ - margin - SLACK - entry.reach;
+  const double least = threshold_ - margin - slack(threshold_) - entry.reach;
   if (!prune) {
     words_.for_each_arc(index_, s, [&](NodeId a, const StateIndex::Arc& arc, std::uint32_t k) {
       if (arc.log_prob > NO_PROB) found_.push_back({e, a, k, NONE, arc.next});
@@ -225,7 +226,7 @@ void WalkDecoder::use_found(bool prune, double margin, Passed* passed) {
     const auto [e, a, k, unused, next] = found_[i];
     const StateIndex::Arc& arc = index_.arc(a);
     const double weight = words_.log_weight(k);
-    const double least = threshold_ - margin - SLACK;
+    const double least = threshold_ - margin - slack(threshold_);
     double value = entries_[e].reach;
     if (prune && value + index_.head(a).up_to_root + most_with_word_[k] < least) continue;
     ChainBounds::Bound after;
@@ -240,7 +241,7 @@ void WalkDecoder::use_found(bool prune, double margin, Passed* passed) {
     if (prune) {
       if (value + after.up_to_root < least) continue;
       // Prefixes that take the same word share at least the state after it alone.
-      if (value + after.up_to_word < word_threshold_[k] - margin - SLACK) continue;
+      if (value + after.up_to_word < word_threshold_[k] - margin - slack(word_threshold_[k])) continue;
       word_threshold_[k] = std::max(word_threshold_[k], value + after.down_to_word);
       threshold_ = std::max(threshold_, value + after.down_to_root);
     }
@@ -255,7 +256,7 @@ void WalkDecoder::use_found(bool prune, double margin, Passed* passed) {
 double WalkDecoder::most_above_word(double value, double up_to_root, WordId w) const {
   const double up = index_.up_of_word(w);
   // A difference of floats that were rounded outwards is off by a few units in their last place.
-  return value + (up_to_root - up) + SLACK + FLOAT_SLACK * (std::fabs(up) + std::fabs(up_to_root));
+  return value + (up_to_root - up) + slack(value) + FLOAT_SLACK * (std::fabs(up) + std::fabs(up_to_root));
 }
 
 // Of a state after the position, the next word being one of the next slot; after the last, all is said.

@@ -8,6 +8,7 @@
 
 #include "hiddenite/base/error.hpp"
 #include "hiddenite/base/semiring.hpp"
+#include "hiddenite/exact/empty_support.hpp"
 #include "hiddenite/exact/walk.hpp"
 
 namespace hiddenite::exact {

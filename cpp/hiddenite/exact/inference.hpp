@@ -1,38 +1,32 @@
-// What every exact method is asked and what it answers.
+// What the exact methods answer.
 #pragma once
 
-#include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "hiddenite/channel/candidates.hpp"
+#include "hiddenite/exact/proof.hpp"
 
 namespace hiddenite::exact {
 
-enum class Method { AUTO, REFINE, PAPER, FULL, DOMINANCE };
+// So many terms at most are added up for a path: word by word its back-offs, probability and channel weight.
+inline std::size_t num_terms(const NgramTable& table, const Candidates& candidates) {
+  return candidates.num_positions() * (static_cast<std::size_t>(table.order) + 2);
+}
 
-// When to stop before the proof is complete. The default never does.
-struct Budget {
-  double seconds = std::numeric_limits<double>::infinity();
-  std::uint64_t refinements = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t states = std::numeric_limits<std::uint64_t>::max();
-};
-
-// An answer and its proof: lower <= the optimum <= upper.
-struct Certificate {
-  bool exact = false;   // upper == lower: the path is an optimum
-  double upper = 0.0;
-  double lower = 0.0;   // the weight of the best path found
-  Method method = Method::AUTO;
-  std::uint64_t refinements = 0;
-  std::uint64_t states = 0;  // states that were built
-};
-
+// Weights are above the candidates' offset.
 struct Decoded {
   WordPath path;
-  double log_weight = LOG_ZERO;  // path_log_weight(path)
+  double log_weight;  // path_log_weight(path)
   Certificate certificate;
   Route route{};
+};
+
+struct KBest {
+  // Candidates by their place in the slots as given; best first.
+  std::vector<std::vector<std::uint32_t>> paths;
+  std::vector<double> log_weights;
+  Certificate certificate;    // exact: these are the k best. The bounds are those of the first
+  std::vector<Route> routes;  // [path]; none: paths of a chain
 };
 
 }  // namespace hiddenite::exact

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "hiddenite/exact/lattice.hpp"
-#include "hiddenite/exact/lattice_paths.hpp"
+#include "hiddenite/exact/lattice_edges.hpp"
 #include "hiddenite/exact/relaxation.hpp"
 
 namespace hiddenite::exact {
@@ -29,14 +29,15 @@ class PaperRelaxation final : public Relaxation {
   Trial draw(Random& random) override;
   double log_total() override;
   bool is_exact() const override { return table_.order == 1; }
+  using Relaxation::tighten;
   void tighten(std::span<const std::uint32_t> path) override;
   Trial score(std::span<const std::uint32_t> path) const override;
   std::uint64_t num_states() const override { return lattice_.num_states(); }
   std::uint64_t num_edges() const override { return lattice_.num_edges(); }
   std::vector<StateView> states(std::size_t position) const override;
 
-  // The paths of q in descending order; until the next tighten().
-  LatticePaths ranked_paths() const { return LatticePaths(lattice_); }
+  // For BestFirst, the paths of q in descending order; until the next tighten().
+  LatticeEdges ranked_edges() const { return LatticeEdges(lattice_); }
 
   // [n - 1]: number of n-grams at a position whose own weight of order n q has (table 1).
   const std::vector<std::uint64_t>& num_ngrams() const { return num_ngrams_; }

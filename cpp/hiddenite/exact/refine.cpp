@@ -127,8 +127,6 @@ const Refinement::Terms& Refinement::terms(std::size_t position, BestPaths::Step
   return known;
 }
 
-RankedPaths Refinement::ranked_paths() { return RankedPaths(best_paths(), automaton_.num_positions()); }
-
 // ---------------------------------------------------------------- draws
 
 Lattice& Refinement::lattice() {

@@ -25,14 +25,15 @@ class Refinement final : public Relaxation {
   Trial draw(Random& random) override;
   double log_total() override;
   bool is_exact() const override { return automaton_.is_exact(); }
+  using Relaxation::tighten;
   void tighten(std::span<const std::uint32_t> path) override;
   Trial score(std::span<const std::uint32_t> path) const override;
   std::uint64_t num_states() const override { return automaton_.num_states(); }
   std::uint64_t num_edges() const override { return automaton_.num_edges(); }
   std::vector<StateView> states(std::size_t position) const override;
 
-  // The paths of q in descending order; until the next tighten().
-  RankedPaths ranked_paths();
+  // For BestFirst, the paths of q in descending order; until the next tighten().
+  RankedEdges ranked_edges() { return RankedEdges(best_paths()); }
 
  private:
   // What one step of a path is worth.

@@ -29,6 +29,7 @@ struct StateView {
 
 class Relaxation {
  public:
+  using Draw = Trial;  // for RejectionSampler
   virtual ~Relaxation() = default;
 
   // The path of largest q.
@@ -42,6 +43,7 @@ class Relaxation {
   // Lowers q where the path goes; q >= p everywhere as before. A path whose
   // ratio is 0 may be given, to no use.
   virtual void tighten(std::span<const std::uint32_t> path) = 0;
+  void tighten(const Trial& trial) { tighten(std::span<const std::uint32_t>(trial.path)); }
   // Of a given path.
   virtual Trial score(std::span<const std::uint32_t> path) const = 0;
 

@@ -1,44 +1,20 @@
 // Many sentences tagged at once: the fast door to the engine for a tagger.
 //
-// Most words have one or two tags, so the n-gram states that a sentence's
-// candidates reach are few, and the plainest exact method wins: Viterbi over all
-// of them. It costs one step of the model per state and candidate, and nothing
-// is set up. A sentence that would take more than MAX_STEPS of them at one
-// position (unseen words in a row) goes to the engine's own methods.
+// Most words have one or two tags, so the method `sparse` wins. A sentence that
+// would take too many steps at one position (unseen words in a row) goes to the
+// engine's choice of methods.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hiddenite/channel/tag_channel.hpp"
 #include "hiddenite/exact/engine.hpp"
+#include "hiddenite/exact/sparse_viterbi.hpp"
 
 namespace hiddenite::exact {
-
-class SparseViterbi {
- public:
-  static constexpr std::size_t MAX_STEPS = 1024;
-
-  explicit SparseViterbi(const NgramTable& table) : table_(table) {}
-  // The best path by places in the slots, or false: too many steps, or no path.
-  // The weight is added up as path_log_weight does, so the two are equal.
-  bool decode(const Reading& reading, bool ends, std::vector<std::uint32_t>& path, double& log_weight);
-  std::uint64_t num_states() const { return states_.size(); }  // of the last sentence
-
- private:
-  struct State {
-    NodeId node;
-    std::uint32_t before;  // the state it was reached from
-    std::uint32_t choice;  // by this candidate of the slot
-    double log_weight;
-  };
-  bool advance(const Reading& reading, std::size_t slot, std::size_t first);
-  void follow(std::size_t last, std::size_t length, std::vector<std::uint32_t>& path) const;
-
-  const NgramTable& table_;
-  std::vector<State> states_;  // of all positions in a row
-};
 
 struct TaggedSentence {
   Answer::Status status = Answer::Status::DONE;
@@ -46,7 +22,7 @@ struct TaggedSentence {
   std::size_t position = 0;
   std::vector<WordId> symbols;
   double log_weight = 0.0;
-  Certificate certificate;
+  std::optional<Certificate> certificate;  // where status is DONE
 };
 
 // Words of many sentences in a row: sentence i has those from begin[i] to

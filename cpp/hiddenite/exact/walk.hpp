@@ -158,17 +158,6 @@ class SuffixClosure {
 // A slot with the one word </s>.
 inline Slot make_end_slot() { return Slot{{SENTENCE_END}, {0.0}, {0.0}, {0, 1}, {0}, {0.0}}; }
 
-// Throws the EmptySupport of a position after which no path has a positive probability.
-[[noreturn]] inline void throw_no_path(const Candidates& candidates, std::size_t position) {
-  if (!candidates.is_chain()) {
-    throw EmptySupport(candidates.length(), "no path from node 0 to the last has a positive probability");
-  }
-  throw EmptySupport(position, position == candidates.length()
-                                   ? "no path can end: </s> has probability zero after all of them"
-                                   : "position " + std::to_string(position + 1) +
-                                         ": every path has probability zero up to here");
-}
-
 // The words of a slot, ready to be met with arcs.
 class SlotWords {
  public:

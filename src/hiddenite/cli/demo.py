@@ -19,7 +19,7 @@ from hiddenite.cli.demo_align import demo_align
 from hiddenite.cli.demo_hmmlm import demo_hmmlm
 from hiddenite.cli.demo_induce import demo_induce
 from hiddenite.errors import HiddeniteWarning
-from hiddenite.inference import decode, kbest, sample
+from hiddenite.inference import decode, kbest, marginals, sample
 from hiddenite.ngram import NgramModel
 
 ORDER = 5
@@ -168,8 +168,9 @@ def _show_posterior(console: Console, model: NgramModel, keypad: Keypad, keys: s
     console.print(best)
     draws = sample(model, candidates, NUM_SAMPLES, seed=SAMPLE_SEED)
     drawn = Table("drawn", "posterior", "reading")
+    total = marginals(model, candidates).log_partition
     for one in draws.samples:
-        share = math.exp(one.log_weight - draws.log_partition)
+        share = math.exp(one.log_weight - total)
         drawn.add_row(str(one.count), f"{share:.3f}", " ".join(one.words))
     console.print(drawn)
-    console.print(f"ln of the total weight of all readings: {draws.log_partition:.4f}")
+    console.print(f"ln of the total weight of all readings: {total:.4f}")

@@ -96,8 +96,9 @@ class TagSamples:
     words: tuple[str, ...]
     samples: tuple[TagSample, ...]  # distinct, most frequent first
     draws: tuple[int, ...]  # places in ``samples``, in the order of drawing
-    log_partition: float  # ln p(words): the sum over all tag sequences
-    exact: bool
+    log_partition: float | None  # ln p(words), the sum over all tag sequences; None: too few draws to tell
+    log_partition_error: float | None  # its standard error; 0 if it is exact
+    exact: bool  # as many draws as were asked for
     method: str
     id: str | int | None = None
 
@@ -112,6 +113,7 @@ class TagSamples:
             "samples": [s.to_dict() for s in self.samples],
             "count": len(self.draws),
             "log_partition": json_number(self.log_partition),
+            "log_partition_error": json_number(self.log_partition_error),
             "exact": self.exact,
             "method": self.method,
         }

@@ -362,8 +362,9 @@ class Tagger:
                 return TagKBest(words, tuple(rows), result.certificate)
             case Samples():
                 draws = (TagSample(self._tags(s.words), s.log_weight, s.count) for s in result.samples)
+                total, error = result.log_partition, result.log_partition_error
                 return TagSamples(
-                    words, tuple(draws), result.draws, result.log_partition, result.exact, result.method
+                    words, tuple(draws), result.draws, total, error, result.exact, result.method
                 )
             case Marginals():
                 slots = (tuple((self._tag_of[s], p) for s, p in slot) for slot in result.slots)

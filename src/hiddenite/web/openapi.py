@@ -49,6 +49,7 @@ ANSWERS: dict[str, Schema] = {
         count=_INTEGER,
         log_partition=_NUMBER,
         log_partition_error=_NUMBER,
+        log_partition_upper=_NUMBER,
         trials=_INTEGER,
         exact={"type": "boolean"},
         method={"type": "string"},

@@ -86,7 +86,7 @@ async function fillSamples(asked, signal) {
     const drawn = await ask("sample", { ...asked, n: DRAWS, seed: 1000 + batch }, signal);
     for (const one of drawn.samples) {
       const name = one.words.join(" ");
-      const row = counts.get(name) ?? { count: 0, share: Math.exp(one.log_weight - drawn.log_partition) };
+      const row = counts.get(name) ?? { count: 0, share: drawn.log_partition === null ? null : Math.exp(one.log_weight - drawn.log_partition) };
       row.count += one.count;
       counts.set(name, row);
     }

@@ -14,7 +14,7 @@ export const el = (tag, attributes = {}, ...children) => fill(document.createEle
 export const svg = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
 export const number = (x, digits = 3) => (x === null || x === undefined ? "−∞" : x.toFixed(digits).replace("-", "−"));
-export const percent = (p) => (p >= 0.9995 ? "100%" : p < 0.001 ? "<0.1%" : `${(100 * p).toFixed(1)}%`);
+export const percent = (p) => (p === null ? "–" : p >= 0.9995 ? "100%" : p < 0.001 ? "<0.1%" : `${(100 * p).toFixed(1)}%`);
 
 // A name, a share and a bar as long as the share.
 export function bar(name, share) {
