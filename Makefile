@@ -6,6 +6,9 @@
 #   slow         the fuzzing of the playground's API, by its description
 #   lint         the static checks alone
 #   sanitize     the tests on a build with AddressSanitizer and UndefinedBehaviorSanitizer
+#   sanitize-threads   the tests that use threads on a build with ThreadSanitizer
+#   tsan-core    the core without Python, in several threads, under ThreadSanitizer; its types compared as by odr
+#   odr          a build of everything in which two types of one name are an error
 #   build, stub  compile after an edit; write the type stub of the compiled module anew
 #   fuzz         the readers of model files under a fuzzer, ten minutes each; needs Clang
 #   bench, experiments, docs
@@ -22,6 +25,7 @@ SEEDS ?= 1 2 3 4 5 6 7 8 9 10
 VENV := .venv
 BIN := $(VENV)/bin
 SANITIZE_VENV := .venv-sanitize
+THREADS_VENV := .venv-threads
 BUILD_FILES := pyproject.toml CMakeLists.txt README.md LICENSE
 CPP_FILES := $(shell find cpp)# directories too: a deleted file is a change
 PYTHON_FILES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name py.typed)
@@ -29,7 +33,8 @@ PYTHON_FILES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name py.typed
 # The development install serves the demo too; only a fresh checkout needs the user's one.
 DEMO_STAMP := $(if $(wildcard $(VENV)/.stamp-dev),$(VENV)/.stamp-dev,$(VENV)/.stamp-user)
 
-.PHONY: demo test lint statistical slow fuzz bench experiments docs sanitize build stub clean
+.PHONY: demo test lint statistical slow fuzz bench experiments docs sanitize sanitize-threads tsan-core odr build stub \
+    clean
 .DELETE_ON_ERROR:
 
 demo: $(DEMO_STAMP)
@@ -81,14 +86,32 @@ sanitize: $(SANITIZE_VENV)/.stamp
 	    --ignore tests/unit/test_hmmlm_neural.py --ignore tests/e2e/test_hmmlm_neural.py \
 	    --ignore tests/e2e/test_experiments.py $(ARGS)
 
+# What is not instrumented (the interpreter, NumPy) is not asked about.
+sanitize-threads: $(THREADS_VENV)/.stamp
+	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libtsan.so)" \
+	TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1:exitcode=66:history_size=4 \
+	$(THREADS_VENV)/bin/python -m pytest --capture=sys $(THREAD_TESTS) $(ARGS)
+
+# Both need CMake and Ninja, which the development environment has; neither needs Python's headers or nanobind.
+tsan-core: $(VENV)/.stamp-tools
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -G Ninja -B build/tsan-core -DCMAKE_BUILD_TYPE=Release -DHIDDENITE_CORE_ONLY=ON \
+	    -DHIDDENITE_SANITIZE=thread -DHIDDENITE_ODR=ON -DHIDDENITE_WERROR=$(WERROR) > /dev/null
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/tsan-core --parallel $(JOBS)
+	TSAN_OPTIONS=halt_on_error=1 build/tsan-core/core_test
+
+odr: $(VENV)/.stamp-tools
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -G Ninja -B build/odr -DCMAKE_BUILD_TYPE=Release -DHIDDENITE_ODR=ON \
+	    -DHIDDENITE_FAULTS=ON -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" > /dev/null
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/odr --parallel $(JOBS)
+
 fuzz:
 	$(MAKE) -C fuzz run
 
 clean:
-	rm -rf build dist site $(VENV) $(SANITIZE_VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf build dist site $(VENV) $(SANITIZE_VENV) $(THREADS_VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 
-$(VENV)/.stamp-venv $(SANITIZE_VENV)/.stamp-venv:
+$(VENV)/.stamp-venv $(SANITIZE_VENV)/.stamp-venv $(THREADS_VENV)/.stamp-venv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo "hiddenite needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(@D)
@@ -116,7 +139,13 @@ $(VENV)/.stamp-dev: $(VENV)/.stamp-tools $(BUILD_FILES) $(CPP_FILES)
 # Not editable: the sanitized suite also proves that the installed files are complete.
 $(SANITIZE_VENV)/.stamp: $(SANITIZE_VENV)/.stamp-tools $(BUILD_FILES) $(CPP_FILES) $(PYTHON_FILES)
 	$(SANITIZE_VENV)/bin/python -m pip install --no-build-isolation --config-settings=build-dir=build/sanitize \
-	    --config-settings=cmake.define.HIDDENITE_SANITIZE=ON --config-settings=cmake.define.HIDDENITE_WERROR=$(WERROR) \
+	    --config-settings=cmake.define.HIDDENITE_SANITIZE=address --config-settings=cmake.define.HIDDENITE_WERROR=$(WERROR) \
 	    --config-settings=cmake.define.HIDDENITE_FAULTS=ON \
 	    --config-settings=install.strip=false '.[test,demo]'
+	touch $@
+
+$(THREADS_VENV)/.stamp: $(THREADS_VENV)/.stamp-tools $(BUILD_FILES) $(CPP_FILES) $(PYTHON_FILES)
+	$(THREADS_VENV)/bin/python -m pip install --no-build-isolation --config-settings=build-dir=build/sanitize-threads \
+	    --config-settings=cmake.define.HIDDENITE_SANITIZE=thread --config-settings=cmake.define.HIDDENITE_WERROR=$(WERROR) \
+	    --config-settings=cmake.define.HIDDENITE_FAULTS=ON --config-settings=install.strip=false '.[test,demo]'
 	touch $@

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "hiddenite/exact/inference.hpp"
-#include "hiddenite/exact/walk.hpp"
+#include "hiddenite/exact/walk/walk.hpp"
 
 namespace hiddenite::bench {
 

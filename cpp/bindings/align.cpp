@@ -154,7 +154,8 @@ void bind_answers(nb::module_& m) {
   nb::class_<ProofTree>(m, "ProofTree", "Why no alignment weighs more: cases, and multipliers for each.")
       .def_prop_ro("nodes", &nodes_of, nb::rv_policy::move,
                    "[node, 3]: kind (0 leaf, 1 count, 2 link), word and value, each before its two cases.")
-      .def_prop_ro("multipliers", &multipliers_of, nb::rv_policy::move, "[leaf, generated word * (generating words + 1) + generating word]: column 0 is NULL's, all 0.");
+      .def_prop_ro("multipliers", &multipliers_of, nb::rv_policy::move,
+                   "[leaf, generated word * (generating words + 1) + generating word]: column 0 is NULL's, all 0.");
   nb::class_<DirectionAnswer>(m, "DirectionAnswer", "What became of one direction of a sentence pair.")
       .def_ro("best", &DirectionAnswer::best)
       .def_ro("sampled", &DirectionAnswer::sampled)

@@ -7,7 +7,7 @@
 
 #include "bindings.hpp"
 #include "hiddenite/base/error.hpp"
-#include "hiddenite/exact/paper.hpp"
+#include "hiddenite/exact/bound/paper.hpp"
 
 using namespace hiddenite::exact;
 using namespace nb::literals;

@@ -3,7 +3,7 @@
 //   base      numbers, text, files, threads
 //   lm        n-gram models: tables, files, estimation, scoring
 //   channel   what an observation leaves open: candidates and where they come from
-//   exact     inference with a proof
+//   exact     inference with a proof; its parts: bound/ refines an upper bound, walk/ follows the model's own states
 //   align, induce, hmm   one room for each task; they never see each other
 #pragma once
 

@@ -354,8 +354,9 @@ def marginals(
 ) -> Marginals:
     """Return each candidate's posterior probability at its position, and ln of the total weight.
 
-    The share ``epsilon`` of all weight may be left out, which saves time; the result says how far off that can
-    make it. Sums that are not complete bound nothing: where the ``budget`` ends before, that is a ModelError.
+    The share ``epsilon`` of all weight may be left out, which saves time; the result says how far off that
+    can make it. Sums that are not complete bound nothing: where the ``budget`` ends before, that is a
+    ModelError.
     """
     query = Query(TaskKind.MARGINALS, budget=Budget.of(budget), end=end, epsilon=epsilon)
     return _ask(lm, candidates, query, Marginals)

@@ -58,6 +58,9 @@ def start(
     directory: Path, arguments: Sequence[str | Path], stderr: int = subprocess.PIPE
 ) -> subprocess.Popen[bytes]:
     """Begin a command and leave its three streams to the test."""
+    # A shell lets jobs in the background ignore SIGINT, and what they start; a test run may be such a job.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(
         [HIDDENITE, *map(str, arguments)],
         cwd=directory,
@@ -65,10 +68,4 @@ def start(
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=stderr,
-        preexec_fn=_heed_interrupts,  # noqa: PLW1509  (no threads here)
     )
-
-
-def _heed_interrupts() -> None:
-    """Undo what a shell does to jobs in the background, and a test run may be one: ignore SIGINT."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -188,14 +188,14 @@ def forbidden_includes(room: str, text: str) -> list[str]:
     """Headers of rooms that are not below this one."""
     below = {room, *(ROOMS[: ROOMS.index(room)] if room in ROOMS else ROOMS)}
     targets = [name.split("/") for name in includes(text) if name.startswith("hiddenite/")]
-    return ["/".join(target) for target in targets if len(target) == 3 and target[1] not in below]
+    return ["/".join(target) for target in targets if len(target) > 2 and target[1] not in below]
 
 
 def test_rooms_of_the_core_see_only_rooms_below() -> None:
     for path in cpp_files("hiddenite"):
         if path.name == "rooms.hpp":
             continue
-        room = path.parent.name
+        room = path.relative_to(ROOT / "cpp" / "hiddenite").parts[0]
         assert room in (*ROOMS, *TASKS), path
         text = path.read_text(encoding="utf-8")
         assert not forbidden_includes(room, text), path
@@ -230,16 +230,12 @@ def test_a_type_is_seen() -> None:
     assert type_names(text) == set("ABCD")
 
 
-STILL_LONG = {"full.cpp"}
-
-
 def test_files_of_the_core_are_short_and_rooms_small() -> None:
     counts: dict[str, int] = {}
     for path in cpp_files("hiddenite"):
         counts[path.parent.name] = counts.get(path.parent.name, 0) + 1
-        if path.name not in STILL_LONG:
-            assert path.read_text(encoding="utf-8").count("\n") <= 450, path
-    assert max(counts.values()) <= 45, counts
+        assert path.read_text(encoding="utf-8").count("\n") <= 450, path
+    assert max(counts.values()) <= 35, counts
 
 
 def include_cycle(texts: dict[str, str]) -> list[str]:

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "hiddenite/base/interrupt.hpp"
-#include "hiddenite/exact/refine.hpp"
+#include "hiddenite/exact/bound/refine.hpp"
 
 namespace hiddenite::exact {
 

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "hiddenite/channel/channel.hpp"
-#include "hiddenite/exact/dominance.hpp"
-#include "hiddenite/exact/full.hpp"
 #include "hiddenite/exact/inference.hpp"
 #include "hiddenite/exact/search.hpp"
 #include "hiddenite/exact/sparse_viterbi.hpp"
+#include "hiddenite/exact/walk/dominance.hpp"
+#include "hiddenite/exact/walk/full.hpp"
 #include "hiddenite/lm/compiled.hpp"
 
 namespace hiddenite::exact {

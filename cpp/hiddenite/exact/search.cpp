@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hiddenite/exact/paper.hpp"
+#include "hiddenite/exact/bound/paper.hpp"
 #include "hiddenite/exact/empty_support.hpp"
 
 namespace hiddenite::exact {

@@ -12,9 +12,9 @@
 #include <memory>
 #include <vector>
 
+#include "hiddenite/exact/bound/refine.hpp"
 #include "hiddenite/exact/inference.hpp"
 #include "hiddenite/exact/loop.hpp"
-#include "hiddenite/exact/refine.hpp"
 #include "hiddenite/exact/rejection.hpp"
 
 namespace hiddenite::exact {

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "hiddenite/exact/best_first.hpp"
+#include "hiddenite/exact/bound/paper.hpp"
 #include "hiddenite/exact/empty_support.hpp"
-#include "hiddenite/exact/paper.hpp"
 #include "hiddenite/exact/search.hpp"
 
 namespace hiddenite::exact {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "hiddenite/base/error.hpp"
-#include "hiddenite/exact/best_paths.hpp"
+#include "hiddenite/exact/bound/best_paths.hpp"
 
 namespace hiddenite::exact {
 

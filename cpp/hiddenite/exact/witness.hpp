@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "hiddenite/channel/candidates.hpp"
-#include "hiddenite/exact/max_backoff.hpp"
+#include "hiddenite/exact/bound/max_backoff.hpp"
 #include "hiddenite/exact/proof.hpp"
 
 namespace hiddenite::exact {

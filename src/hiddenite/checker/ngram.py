@@ -250,13 +250,13 @@ class Record:
 
     def row(self, i: int, s: bytes, closed: bool) -> list[tuple[float, bytes]]:  # of words that s lists
         if (i, s, closed) not in self.rows:
-            model, n, found = self.model, length(s) + 1, []
-            bounds = model.prob if closed else model.max_prob
+            prob, order, n, prefix = self.model.prob, self.model.order, length(s) + 1, s + b" " if s else s
+            bounds, found = prob if closed else self.model.max_prob, []
             for word, weight in self.weights[i].items():
-                ngram = s + b" " + word if s else word
-                if ngram in model.prob and (bound := bounds.get(ngram, model.prob[ngram])) > ZERO:
-                    after = ngram if n < model.order else suffix(ngram)
-                    rest = self.upper(i + 1, after, closed or n >= model.order - 1)
+                ngram = prefix + word
+                if ngram in prob and (bound := bounds.get(ngram, prob[ngram])) > ZERO:
+                    after = ngram if n < order else suffix(ngram)
+                    rest = self.upper(i + 1, after, closed or n >= order - 1)
                     found.append((add(add(bound, weight), rest), word))
             self.rows[i, s, closed] = sorted(found, reverse=True)
         return self.rows[i, s, closed]

@@ -41,7 +41,9 @@ COMMANDS = {
     "sample": _Command(
         "infer", "Draw independent word sequences from the exact posterior of each observation."
     ),
-    "marginals": _Command("infer", "Give each candidate's posterior probability at each position, exactly."),
+    "marginals": _Command(
+        "infer", "Give each candidate's posterior probability at each position, and how far off it can be."
+    ),
     "encode": _Command(
         "encode",
         "Turn text into what a channel would show: key presses, typed text with slips, misread text.",

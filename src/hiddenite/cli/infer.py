@@ -59,9 +59,7 @@ BudgetOption = Annotated[
 MaxStates = Annotated[int | None, typer.Option("--max-states", min=1, help="The same in states.")]
 Epsilon = Annotated[
     float | None,
-    typer.Option(
-        "--epsilon", min=0.0, help=f"Share that sums may leave out, {EPSILON:g} if not given; 0: none."
-    ),
+    typer.Option("--epsilon", min=0.0, help=f"Share that sums may leave out, default {EPSILON:g}; 0: none."),
 ]
 
 

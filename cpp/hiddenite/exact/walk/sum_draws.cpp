@@ -6,7 +6,7 @@
 // that arrives is a path of its own.
 #include <cmath>
 
-#include "hiddenite/exact/sums.hpp"
+#include "hiddenite/exact/walk/sums.hpp"
 
 namespace hiddenite::exact {
 

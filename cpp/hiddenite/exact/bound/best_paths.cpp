@@ -1,4 +1,4 @@
-#include "hiddenite/exact/best_paths.hpp"
+#include "hiddenite/exact/bound/best_paths.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "hiddenite/exact/paper.hpp"
+#include "hiddenite/exact/bound/paper.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "hiddenite/exact/refine.hpp"
+#include "hiddenite/exact/bound/refine.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "hiddenite/exact/best_first.hpp"
-#include "hiddenite/exact/dominance.hpp"
+#include "hiddenite/exact/walk/dominance.hpp"
 
 namespace hiddenite::exact {
 

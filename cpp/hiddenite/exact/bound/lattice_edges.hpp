@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hiddenite/exact/lattice.hpp"
+#include "hiddenite/exact/bound/lattice.hpp"
 
 namespace hiddenite::exact {
 

@@ -37,7 +37,7 @@
 #include "hiddenite/base/random.hpp"
 #include "hiddenite/base/semiring.hpp"
 #include "hiddenite/exact/proof.hpp"
-#include "hiddenite/exact/walk.hpp"
+#include "hiddenite/exact/walk/walk.hpp"
 
 namespace hiddenite::exact {
 

@@ -7,47 +7,17 @@
 #include <cmath>
 
 #include "hiddenite/exact/empty_support.hpp"
-#include "hiddenite/exact/sums.hpp"
+#include "hiddenite/exact/walk/sum_numbers.hpp"
+#include "hiddenite/exact/walk/sums.hpp"
 
 namespace hiddenite::exact {
 
 namespace {
 
 constexpr double INF = std::numeric_limits<double>::infinity();
-// Linear masses below this are close to leaving the range of doubles.
-constexpr double TINY = 1e-280;
 // So many items ahead: class tables and heads of entries, arcs, states.
 constexpr std::uint32_t TABLE_AHEAD = 24, HEADS_AHEAD = 12;
 constexpr std::size_t ARC_AHEAD = 32, STATE_AHEAD = 16;
-
-// About ln x.
-double rough_log(double x) {
-  const auto bits = static_cast<double>(std::bit_cast<std::int64_t>(x));
-  return (bits * (1.0 / 4503599627370496.0) - 1022.96) * 0.6931471805599453;
-}
-double rough_log(Linear x) { return x.value > 0.0 ? rough_log(x.value) : LOG_ZERO; }
-double rough_log(Logarithmic x) { return x.log_value; }
-
-// A float that is not below x.
-float float_above(double x) {
-  const auto near = static_cast<float>(x);
-  return std::isfinite(near) ? near + std::fabs(near) * 2.4e-7f : near;
-}
-
-// The class bits of a slot's words; words are numbered by length, so those between two of one class are of it.
-std::uint32_t classes_of(const StateIndex& index, const Slot& slot) {
-  if (slot.size() == 0) return 0;
-  std::uint32_t classes = index.class_bit(slot.word.front()) | index.class_bit(slot.word.back());
-  if (std::has_single_bit(classes)) return classes;
-  for (const WordId w : slot.word) classes |= index.class_bit(w);
-  return classes;
-}
-
-// Mass must not vanish where nothing is to be left out.
-void check_range(Linear mass) {
-  if (!(mass.value >= TINY && mass.value <= 1 / TINY)) throw OutOfRange();
-}
-void check_range(Logarithmic) {}
 
 }  // namespace
 
@@ -430,57 +400,6 @@ std::uint32_t ForwardSum<Number>::place_of(NodeId next, Joint& to) {
     to.values.push_back({});
   }
   return place;
-}
-
-// Words that much was left out to get a state to measure by, if that says more than the root.
-template <class Number>
-void ForwardSum<Number>::add_references(std::size_t i, Joint& to) {
-  to.root = place_of(ROOT, to);
-  if (is_last_) return;
-  const Slot& slot = graph_->slot(i);
-  const std::uint32_t next_class = next_words_.one_class();
-  for (std::uint32_t k = 0; k < slot.size(); ++k) {
-    const WordId w = slot.word[k];
-    const double fall = next_class ? index_.fall_after_word(next_class)[w] : 0.0;
-    if (most_left_out_[k] + index_.up_of_word(w) + fall < log_least_) continue;
-    const NodeId s = index_.arc(1 + w).next;
-    if (s != ROOT && (index_.state(s).classes & to.classes)) place_of(s, to);
-  }
-}
-
-// False if what was kept leads nowhere.
-template <class Number>
-bool ForwardSum<Number>::finish_joint(std::size_t i) {
-  const std::uint32_t number = candidates_->span(i).to;
-  Joint& joint = graph_->joints[number];
-  if (graph_->leaves_out && number + 1 < candidates_->num_joints()) {
-    for (std::size_t p = first_into_; p <= i; ++p) note_references(p);
-  }
-  for (const NodeId s : joint.states) {
-    if (s <= num_words_) place_of_word_[s] = NONE;
-  }
-  bool has_mass = false;
-  for (const Number value : joint.values) {
-    if (value.is_zero()) continue;
-    has_mass = true;
-    if constexpr (!IS_LINEAR<Number>) graph_->magnitude = std::max(graph_->magnitude, std::fabs(value.log()));
-  }
-  if (!has_mass && candidates_->is_chain()) {
-    if (graph_->leaves_out) return false;
-    throw_no_path(*candidates_, i);
-  }
-  graph_->num_states += joint.states.size();
-  joint.exponent = joint.exponent_before;
-  rescale(joint.values, joint.exponent);
-  return true;
-}
-
-template <class Number>
-void ForwardSum<Number>::note_references(std::size_t i) {
-  const Slot& slot = graph_->slot(i);
-  std::vector<std::uint32_t>& reference = graph_->positions[i].reference;
-  reference.resize(slot.size());
-  for (std::uint32_t k = 0; k < slot.size(); ++k) reference[k] = place_of_word_[1 + slot.word[k]];
 }
 
 template class ForwardSum<Linear>;

@@ -1,4 +1,4 @@
-#include "hiddenite/exact/full.hpp"
+#include "hiddenite/exact/walk/full.hpp"
 
 #include <cmath>
 

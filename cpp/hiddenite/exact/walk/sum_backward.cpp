@@ -4,7 +4,7 @@
 #include <string>
 
 #include "hiddenite/base/error.hpp"
-#include "hiddenite/exact/sums.hpp"
+#include "hiddenite/exact/walk/sums.hpp"
 
 namespace hiddenite::exact {
 

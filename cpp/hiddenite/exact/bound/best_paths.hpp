@@ -26,8 +26,8 @@
 #include <span>
 #include <vector>
 
-#include "hiddenite/exact/max_backoff.hpp"
-#include "hiddenite/exact/weight_rows.hpp"
+#include "hiddenite/exact/bound/max_backoff.hpp"
+#include "hiddenite/exact/bound/weight_rows.hpp"
 
 namespace hiddenite::exact {
 

@@ -7,7 +7,7 @@
 // after the arc, the prefixes that may use it.
 #include <cmath>
 
-#include "hiddenite/exact/dominance.hpp"
+#include "hiddenite/exact/walk/dominance.hpp"
 
 namespace hiddenite::exact {
 

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "hiddenite/exact/max_backoff.hpp"
+#include "hiddenite/exact/bound/max_backoff.hpp"
 
 namespace hiddenite::exact {
 

@@ -17,7 +17,7 @@
 #include <memory>
 #include <vector>
 
-#include "hiddenite/exact/sums.hpp"
+#include "hiddenite/exact/walk/sums.hpp"
 
 namespace hiddenite::exact {
 

@@ -1,4 +1,4 @@
-#include "hiddenite/exact/lattice_edges.hpp"
+#include "hiddenite/exact/bound/lattice_edges.hpp"
 
 #include <algorithm>
 

@@ -14,9 +14,9 @@
 #include <map>
 #include <vector>
 
-#include "hiddenite/exact/lattice.hpp"
-#include "hiddenite/exact/lattice_edges.hpp"
-#include "hiddenite/exact/relaxation.hpp"
+#include "hiddenite/exact/bound/lattice.hpp"
+#include "hiddenite/exact/bound/lattice_edges.hpp"
+#include "hiddenite/exact/bound/relaxation.hpp"
 
 namespace hiddenite::exact {
 

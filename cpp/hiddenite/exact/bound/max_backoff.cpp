@@ -1,4 +1,4 @@
-#include "hiddenite/exact/max_backoff.hpp"
+#include "hiddenite/exact/bound/max_backoff.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "hiddenite/exact/dominance.hpp"
+#include "hiddenite/exact/walk/dominance.hpp"
 
 #include <cmath>
 

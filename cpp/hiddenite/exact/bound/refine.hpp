@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "hiddenite/exact/best_paths.hpp"
-#include "hiddenite/exact/lattice.hpp"
-#include "hiddenite/exact/relaxation.hpp"
+#include "hiddenite/exact/bound/best_paths.hpp"
+#include "hiddenite/exact/bound/lattice.hpp"
+#include "hiddenite/exact/bound/relaxation.hpp"
 
 namespace hiddenite::exact {
 

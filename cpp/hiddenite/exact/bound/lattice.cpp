@@ -1,4 +1,4 @@
-#include "hiddenite/exact/lattice.hpp"
+#include "hiddenite/exact/bound/lattice.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -8,7 +8,7 @@
 
 #include "hiddenite/base/random.hpp"
 #include "hiddenite/channel/candidates.hpp"
-#include "hiddenite/exact/max_backoff.hpp"
+#include "hiddenite/exact/bound/max_backoff.hpp"
 
 namespace hiddenite::exact {
 

@@ -1,4 +1,4 @@
-#include "hiddenite/exact/weight_rows.hpp"
+#include "hiddenite/exact/bound/weight_rows.hpp"
 
 #include <algorithm>
 
