@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import align_exact
+import align_proofs
 import align_quality
 from align_data import Size
 from report import Row, run_rows
@@ -26,6 +27,8 @@ ROWS: dict[str, Callable[[Size], Row]] = {
     "7": align_quality.decoders,
     "8": align_exact.sampler,
     "9": align_quality.costs,
+    "10": align_proofs.accepted,
+    "11": align_proofs.refused,
 }
 QUICK = Size(pairs=3000, sentences=40, runs=1, sweeps=2000)
 FULL = Size(pairs=None, sentences=1000, runs=3, sweeps=40_000)

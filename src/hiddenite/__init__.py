@@ -60,6 +60,7 @@ _MODULES = {
     "proof": (
         "prove",
         "verify",
+        "verify_alignments",
         "write_proofs",
     ),
     "tag": (
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
     from hiddenite.ngram import TrainingOptions as TrainingOptions
     from hiddenite.proof import prove as prove
     from hiddenite.proof import verify as verify
+    from hiddenite.proof import verify_alignments as verify_alignments
     from hiddenite.proof import write_proofs as write_proofs
     from hiddenite.tag import Tagger as Tagger
     from hiddenite.tag import TaggerOptions as TaggerOptions

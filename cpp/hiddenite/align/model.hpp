@@ -1,7 +1,7 @@
 // A trained alignment model: everything a new sentence pair's two fertility HMMs
 // are made of, both directions, as expected counts.
 //
-// The formulas are those of alignment_gibbs.hpp, with expected counts in the
+// The formulas are those of gibbs.hpp, with expected counts in the
 // place of a sample's. Pairs that are hardly ever linked are left out; what they
 // have instead is what an unseen pair has: prior, likeness and stems.
 #pragma once

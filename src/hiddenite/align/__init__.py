@@ -5,6 +5,8 @@ aligner        train, align, save, load
 training       training as an iterator of sweeps, with checkpoints
 corpus         the links of the training pairs themselves
 answers        questions and answers as records
+decisions      links by probability: draws, and what they prove
+proofs         why a best alignment is the best, for others to check
 symmetrize     one set of links from two directions
 links          Pharaoh and gold links as text
 evaluation     precision, recall, alignment error rate
@@ -18,7 +20,11 @@ from hiddenite.align.answers import Question as Question
 from hiddenite.align.bitext import Bitext as Bitext
 from hiddenite.align.corpus import CorpusDecoding as CorpusDecoding
 from hiddenite.align.corpus import align_corpus as align_corpus
+from hiddenite.align.decisions import LinkCertificate as LinkCertificate
+from hiddenite.align.decisions import Sampling as Sampling
 from hiddenite.align.evaluation import AlignmentScore as AlignmentScore
 from hiddenite.align.options import AlignerOptions as AlignerOptions
+from hiddenite.align.proofs import AlignmentProof as AlignmentProof
+from hiddenite.align.proofs import write_alignment_proofs as write_alignment_proofs
 from hiddenite.align.training import Sweep as Sweep
 from hiddenite.align.training import Training as Training

@@ -4,7 +4,7 @@
 >>> aligner.align("the house", "la maison").links  # doctest: +SKIP
 ((0, 0), (1, 1))
 
-A model is expected counts (``cpp/hiddenite/alignment_model.hpp``); unknown words are aligned by the spelling
+A model is expected counts (``cpp/hiddenite/align/model.hpp``); unknown words are aligned by the spelling
 of their stems and by position. The model file is an archive: ``hiddenite.archive``.
 """
 

@@ -1,4 +1,4 @@
-"""What training can be told; ``cpp/hiddenite/alignment_gibbs.hpp`` has the formulas and the defaults.
+"""What training can be told; ``cpp/hiddenite/align/gibbs.hpp`` has the formulas and the defaults.
 
 The number of sweeps and of chains is chosen from the size of the corpus unless it is given: small corpora mix
 slowly and cost little, so they get more of both.
