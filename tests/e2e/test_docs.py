@@ -175,7 +175,7 @@ def bodies() -> dict[str, str]:
 def exists(name: str) -> bool:
     """Whether some source has the file, or the class and the member."""
     if "::" not in name:
-        return (ROOT / name).exists() or any(path.name == name for path in SOURCES)
+        return (ROOT / name).exists() or any(f"/{path.as_posix()}".endswith(f"/{name}") for path in SOURCES)
     owner, member = name.split("::")
     return re.search(rf"\b{member}\b", bodies().get(owner, "")) is not None
 
@@ -191,3 +191,4 @@ def test_theory_and_developer_pages_name_what_exists() -> None:
     assert sorted(name for _, name in named if not exists(name)) == []
     assert not exists("Decoder::leap")
     assert not exists("nothing.hpp")
+    assert not exists("hmm/proof.hpp")
