@@ -20,14 +20,7 @@ namespace {
 
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
-using Values = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
 using Table = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
-
-template <class T>
-std::vector<T> to_vector(const Values<T>& values) {
-  return {values.data(), values.data() + values.size()};
-}
 
 template <class T>
 Table<T> to_table(std::vector<T> values, std::size_t num_rows) {
@@ -56,7 +49,7 @@ Table<double> multipliers_of(const ProofTree& tree) {
   return to_table(std::move(values), tree.multipliers.size());
 }
 
-FertilityHmm make_hmm(const Matrix& emission, const Matrix& jump, const Values<double>& end, const Matrix& fertility) {
+FertilityHmm make_hmm(const Matrix& emission, const Matrix& jump, const Input<double>& end, const Matrix& fertility) {
   const std::size_t width = emission.shape(1);
   if (width == 0 || jump.shape(0) != width || jump.shape(1) != width || end.shape(0) != width ||
       fertility.shape(0) != width || fertility.shape(1) == 0) {
@@ -74,7 +67,7 @@ FertilityHmm make_hmm(const Matrix& emission, const Matrix& jump, const Values<d
 void bind_fertility_hmm(nb::module_& m) {
   nb::class_<FertilityHmm>(m, "FertilityHmm", "One sentence pair in one direction: natural-log weights.")
       .def("__init__",
-           [](FertilityHmm* self, const Matrix& emission, const Matrix& jump, const Values<double>& end,
+           [](FertilityHmm* self, const Matrix& emission, const Matrix& jump, const Input<double>& end,
               const Matrix& fertility) { new (self) FertilityHmm(make_hmm(emission, jump, end, fertility)); },
            "emission"_a, "jump"_a, "end"_a, "fertility"_a)
       .def_ro("num_sources", &FertilityHmm::num_sources)
@@ -87,7 +80,7 @@ void bind_fertility_hmm(nb::module_& m) {
            },
            "Emission, jump, end and fertility, row by row; the inverse of the constructor.")
       .def("log_weight",
-           [](const FertilityHmm& hmm, const Values<std::uint32_t>& links) {
+           [](const FertilityHmm& hmm, const Input<std::uint32_t>& links) {
              return checked_log_weight(hmm, to_vector(links));
            },
            "links"_a)
@@ -99,7 +92,7 @@ void bind_fertility_hmm(nb::module_& m) {
            "task"_a, "stream"_a = 0);
 }
 
-void bind_task(nb::module_& m) {
+void bind_pair_task(nb::module_& m) {
   nb::enum_<AlignTask::Method>(m, "AlignMethod")
       .value("EXACT", AlignTask::Method::EXACT)
       .value("PAPER", AlignTask::Method::PAPER)
@@ -122,6 +115,7 @@ void bind_task(nb::module_& m) {
       .def_rw("num_best", &AlignTask::num_best)
       .def_rw("proves", &AlignTask::proves)
       .def_rw("num_samples", &AlignTask::num_samples)
+      .def_rw("gibbs_probabilities", &AlignTask::gibbs_probabilities)
       .def_rw("chain_probabilities", &AlignTask::chain_probabilities)
       .def_rw("seed", &AlignTask::seed)
       .def_prop_rw("seconds", [](const AlignTask& t) { return t.budget.seconds; },
@@ -147,6 +141,8 @@ void bind_answers(nb::module_& m) {
                    "[draw, generated word]: 0 is NULL.")
       .def("__len__", [](const LinkDraws& d) { return d.draws.size(); })
       .def_ro("is_complete", &LinkDraws::is_complete)
+      .def_ro("gibbs_sweeps", &LinkDraws::gibbs_sweeps, "Above 0: probabilities are averages of so many Gibbs sweeps.")
+      .def_ro("gibbs_error", &LinkDraws::gibbs_error)
       .def_ro("trials", &LinkDraws::trials)
       .def_prop_ro("log_partition_upper", [](const LinkDraws& d) { return d.log_partition.upper; })
       .def_prop_ro("log_partition", [](const LinkDraws& d) { return d.log_partition.value; })
@@ -175,6 +171,7 @@ void bind_training(nb::module_& m) {
       .def_rw("model1_sweeps", &GibbsOptions::model1_sweeps)
       .def_rw("hmm_sweeps", &GibbsOptions::hmm_sweeps)
       .def_rw("fertility_sweeps", &GibbsOptions::fertility_sweeps)
+      .def_rw("chains", &GibbsOptions::chains)
       .def_rw("coupling", &GibbsOptions::coupling)
       .def_rw("lexicon_prior", &GibbsOptions::lexicon_prior)
       .def_rw("stem_weight", &GibbsOptions::stem_weight)
@@ -188,8 +185,8 @@ void bind_training(nb::module_& m) {
       .def_rw("diagonal", &GibbsOptions::diagonal);
   nb::class_<GibbsDirection>(m, "GibbsDirection", "One direction of a chain, as a checkpoint keeps it.")
       .def("__init__",
-           [](GibbsDirection* self, const Values<std::uint32_t>& links, const Values<std::uint16_t>& cell_sums,
-              const std::array<Values<double>, 3>& jump_sums, const Values<float>& fertility_sums) {
+           [](GibbsDirection* self, const Input<std::uint32_t>& links, const Input<std::uint8_t>& cell_sums,
+              const std::array<Input<double>, 3>& jump_sums, const Input<float>& fertility_sums) {
              new (self) GibbsDirection();
              self->links = to_vector(links);
              self->cell_sums = to_vector(cell_sums);
@@ -213,21 +210,21 @@ void bind_training(nb::module_& m) {
       .def("__init__",
            [](AlignmentTrainer* self, nb::bytes source, nb::bytes target, const std::string& source_name,
               const std::string& target_name, const GibbsOptions& options, bool string_prior, std::uint64_t seed,
-              std::uint32_t chains, const AlignmentModel* earlier) {
+              std::uint32_t lanes, const AlignmentModel* earlier) {
              const std::string_view e(source.c_str(), source.size()), f(target.c_str(), target.size());
              const WithoutGil release;
-             new (self) AlignmentTrainer(e, f, source_name, target_name, options, string_prior, seed, chains,
+             new (self) AlignmentTrainer(e, f, source_name, target_name, options, string_prior, seed, lanes,
                                          earlier ? std::optional(earlier->tables()) : std::nullopt);
            },
            "source"_a, "target"_a, "source_name"_a, "target_name"_a, "options"_a, "string_prior"_a, "seed"_a,
-           "chains"_a, "earlier"_a.none() = nb::none())
+           "lanes"_a, "earlier"_a.none() = nb::none())
       .def("sweep", &AlignmentTrainer::sweep, "threads"_a, nb::call_guard<WithoutGil>())
       .def("sweep_shard",
-           [](AlignmentTrainer& t, std::size_t chain, std::size_t begin, std::size_t end, std::uint64_t shard) {
+           [](AlignmentTrainer& t, std::size_t lane, std::size_t begin, std::size_t end, std::uint64_t shard) {
              const WithoutGil release;
-             return t.sweep_shard(chain, begin, end, shard);
+             return t.sweep_shard(lane, begin, end, shard);
            },
-           "chain"_a, "begin"_a, "end"_a, "shard"_a)
+           "lane"_a, "begin"_a, "end"_a, "shard"_a)
       .def_prop_ro("cells_before", [](const AlignmentTrainer& t) { return to_array(t.cells_before()); },
                    nb::rv_policy::move, "Of each sentence, and all: cells of the link matrices before it.")
       .def_prop_ro("tokens_before",
@@ -237,25 +234,40 @@ void bind_training(nb::module_& m) {
                    nb::rv_policy::move, "Of each sentence, and all: source and target words before it.")
       .def_prop_ro("num_sweeps_done", &AlignmentTrainer::num_sweeps_done)
       .def_prop_ro("num_sentences", &AlignmentTrainer::num_sentences)
-      .def_prop_ro("num_chains", &AlignmentTrainer::num_chains)
+      .def_prop_ro("num_sweeps", &AlignmentTrainer::num_sweeps)
+      .def_prop_ro("num_lanes", &AlignmentTrainer::num_lanes)
+      .def_prop_ro("cell_width", [](const AlignmentTrainer& t) { return t.lane(0).cell_format().width; },
+                   "Bytes of a cell in cell_sums.")
+      .def("links_text",
+           [](const AlignmentTrainer& t, std::size_t begin, std::size_t end, int d, double single, double threshold) {
+             std::string text;
+             {
+               const WithoutGil release;
+               text = t.links_text(begin, end, d, single, threshold);
+             }
+             return nb::bytes(text.data(), text.size());
+           },
+           "begin"_a, "end"_a, "d"_a, "single"_a, "threshold"_a)
+      .def("best_threshold", &AlignmentTrainer::best_threshold, "d"_a, "single"_a, nb::call_guard<WithoutGil>(),
+           "The threshold of the greatest expected F over the text; d is a direction, -1 both.")
       .def_prop_ro("bytes", &AlignmentTrainer::bytes)
       .def("lengths", &AlignmentTrainer::lengths, "sentence"_a)
       .def("probabilities",
            [](const AlignmentTrainer& t, std::size_t s, std::size_t d) { return to_array(t.probabilities(s, d)); },
            "sentence"_a, "d"_a)
       .def("direction",
-           [](const AlignmentTrainer& t, std::size_t chain, std::size_t d) { return t.chain(chain).direction(d); },
-           "chain"_a, "d"_a)
+           [](const AlignmentTrainer& t, std::size_t lane, std::size_t d) { return t.lane(lane).direction(d); },
+           "lane"_a, "d"_a)
       .def("restore",
-           [](AlignmentTrainer& t, std::size_t chain, std::uint32_t done, const GibbsDirection& forward,
+           [](AlignmentTrainer& t, std::size_t lane, std::uint32_t done, const GibbsDirection& forward,
               const GibbsDirection& reverse) {
-             t.restore(chain, done, {forward, reverse});
+             t.restore(lane, done, {forward, reverse});
            },
-           "chain"_a, "sweeps_done"_a, "forward"_a, "reverse"_a)
+           "lane"_a, "sweeps_done"_a, "forward"_a, "reverse"_a)
       .def("tables", &AlignmentTrainer::tables, nb::call_guard<WithoutGil>());
 }
 
-void bind_em(nb::module_& m) {
+void bind_link_em(nb::module_& m) {
   nb::class_<AlignmentEm>(m, "AlignmentEm", "Model 1 and the HMM over a parallel text.")
       .def("__init__",
            [](AlignmentEm* self, nb::bytes source, nb::bytes target, const std::string& source_name,
@@ -283,7 +295,7 @@ void bind_em(nb::module_& m) {
       .def("counts",
            [](const AlignmentEm& em, std::size_t d) { return to_array(em.counts(d)); }, "d"_a)
       .def("set_counts",
-           [](AlignmentEm& em, std::size_t d, const Values<std::uint64_t>& counts) {
+           [](AlignmentEm& em, std::size_t d, const Input<std::uint64_t>& counts) {
              em.set_counts(d, {counts.data(), counts.size()});
            },
            "d"_a, "counts"_a)
@@ -295,7 +307,7 @@ template <class T>
 void bind_array(nb::class_<AlignmentTables>& bound, const char* name, std::vector<T> AlignmentTables::* member) {
   bound.def_prop_rw(
       name, [member](const AlignmentTables& t) { return to_array(t.*member); },
-      [member](AlignmentTables& t, const Values<T>& values) { t.*member = to_vector(values); }, nb::rv_policy::move);
+      [member](AlignmentTables& t, const Input<T>& values) { t.*member = to_vector(values); }, nb::rv_policy::move);
 }
 
 // Of both sides or directions.
@@ -305,7 +317,7 @@ void bind_arrays(nb::class_<AlignmentTables>& bound, const char* name,
   bound.def_prop_rw(
       name,
       [member](const AlignmentTables& t) { return std::pair(to_array((t.*member)[0]), to_array((t.*member)[1])); },
-      [member](AlignmentTables& t, const std::pair<Values<T>, Values<T>>& values) {
+      [member](AlignmentTables& t, const std::pair<Input<T>, Input<T>>& values) {
         t.*member = {to_vector(values.first), to_vector(values.second)};
       },
       nb::rv_policy::move);
@@ -330,10 +342,10 @@ void bind_model(nb::module_& m) {
            },
            "d"_a, "Of direction d: counts of distances from the start, inside, and to the end.")
       .def("set_jumps",
-           [](AlignmentTables& t, std::size_t d, const Values<double>& start, const Values<double>& inner,
-              const Values<double>& end) { t.jumps.at(d) = {to_vector(start), to_vector(inner), to_vector(end)}; },
+           [](AlignmentTables& t, std::size_t d, const Input<double>& start, const Input<double>& inner,
+              const Input<double>& end) { t.jumps.at(d) = {to_vector(start), to_vector(inner), to_vector(end)}; },
            "d"_a, "start"_a, "inner"_a, "end"_a);
-  nb::class_<AlignmentModel>(m, "AlignmentModel", "A trained alignment model, immutable.")
+  nb::class_<AlignmentModel>(m, "AlignmentModel", "A trained alignment model; learn() alone changes it.")
       .def("__init__",
            [](AlignmentModel* self, const AlignmentTables& arrays, const GibbsOptions& options, bool string_prior) {
              const WithoutGil release;
@@ -351,6 +363,16 @@ void bind_model(nb::module_& m) {
                                   std::vector<std::string_view>(target.begin(), target.end())});
            },
            "d"_a, "source"_a, "target"_a)
+      .def("copy", [](const AlignmentModel& model) { return AlignmentModel(model); }, "For learn().")
+      .def("learn",
+           [](AlignmentModel& model, const std::vector<std::string>& source, const std::vector<std::string>& target,
+              const Input<std::uint32_t>& forward, const Input<std::uint32_t>& reverse) {
+             model.learn({std::vector<std::string_view>(source.begin(), source.end()),
+                          std::vector<std::string_view>(target.begin(), target.end())},
+                         {to_vector(forward), to_vector(reverse)});
+           },
+           "source"_a, "target"_a, "forward"_a, "reverse"_a,
+           "Count one more sentence pair; links are of generated words, 0 is NULL.")
       .def("align_lines",
            [](const AlignmentModel& model, nb::bytes source, nb::bytes target, const AlignTask& task,
               std::uint64_t first_record, int threads) {
@@ -358,17 +380,19 @@ void bind_model(nb::module_& m) {
              const WithoutGil release;
              return align_lines(model, e, f, task, first_record, threads);
            },
-           "source"_a, "target"_a, "task"_a, "first_record"_a, "threads"_a);
+           "source"_a, "target"_a, "task"_a, "first_record"_a, "threads"_a)
+      .def("align_trained", &align_trained, "trainer"_a, "task"_a, "begin"_a, "end"_a, "threads"_a,
+           nb::call_guard<WithoutGil>(), "The same of sentence pairs that a trainer has read.");
 }
 
 }  // namespace
 
 void bind_align(nb::module_& m) {
   bind_fertility_hmm(m);
-  bind_task(m);
+  bind_pair_task(m);
   bind_answers(m);
   bind_training(m);
-  bind_em(m);
+  bind_link_em(m);
   bind_model(m);
   nb::enum_<Symmetrization>(m, "Symmetrization")
       .value("INTERSECTION", Symmetrization::INTERSECTION)

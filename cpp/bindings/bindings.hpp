@@ -19,19 +19,25 @@ namespace nb = nanobind;
 
 void bind_container(nb::module_& m);
 void bind_ngram(nb::module_& m);
+void bind_sentence(nb::module_& m);
 void bind_kneser_ney(nb::module_& m);
+void bind_tools(nb::module_& m);
 void bind_channel(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_align(nb::module_& m);
 void bind_tag_channel(nb::module_& m);
+void bind_context(nb::module_& m);
 void bind_tagging(nb::module_& m);
 void bind_induce(nb::module_& m);
 void bind_token_text(nb::module_& m);
 void bind_clusters(nb::module_& m);
 void bind_hmm(nb::module_& m);
 void bind_hmm_queries(nb::module_& m);
+void bind_guide(nb::module_& m);
+void bind_hmm_lexical(nb::module_& m);
 void bind_witness(nb::module_& m);
+void bind_correct(nb::module_& m);
 
 // While this lives the interpreter's lock is free, and Ctrl-C ends the work with KeyboardInterrupt.
 class WithoutGil {
@@ -59,6 +65,15 @@ using FileBytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb:
 
 inline std::string_view bytes_of(const FileBytes& file) {
   return {reinterpret_cast<const char*>(file.data()), file.size()};
+}
+
+// An array that is only read, and a copy of it.
+template <class T>
+using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::vector<T> to_vector(const Input<T>& values) {
+  return {values.data(), values.data() + values.size()};
 }
 
 template <class T>

@@ -11,8 +11,12 @@
 #include "hiddenite/channel/confusion.hpp"
 #include "hiddenite/channel/encoder.hpp"
 #include "hiddenite/channel/keypad.hpp"
+#include "hiddenite/channel/restoration.hpp"
 #include "hiddenite/channel/slots_json.hpp"
 #include "hiddenite/channel/typo.hpp"
+#include "hiddenite/channel/words/class_channel.hpp"
+#include "hiddenite/channel/words/weighted.hpp"
+#include "hiddenite/channel/words/word_map.hpp"
 
 using namespace hiddenite::channel;
 using namespace nb::literals;
@@ -82,6 +86,18 @@ ConfusionModel read_confusion_model(ReadCallable read, const std::string& name) 
   return ConfusionModel(read_confusions(lines), name);
 }
 
+WordMap read_map(ReadCallable read, const std::string& name, MapNumbers numbers, const std::string& joiner) {
+  LineReader lines(python_source(std::move(read)), name);
+  const WithoutGil release;
+  return read_word_map(lines, numbers, joiner);
+}
+
+void make_class_channel(ClassChannel* self, const NgramTable& table, ReadCallable read, const std::string& name) {
+  LineReader lines(python_source(std::move(read)), name);
+  const WithoutGil release;
+  new (self) ClassChannel(table, read_classes(lines));
+}
+
 std::size_t to_keep(std::optional<std::size_t> keep) { return keep.value_or(KEEP_ALL); }
 
 void bind_encoders(nb::module_& m) {
@@ -108,6 +124,15 @@ void bind_encoders(nb::module_& m) {
       }, "intended"_a, "seen"_a, "ln p of the best alignment.");
   m.def("read_confusion_model", &read_confusion_model, "read"_a, "name"_a,
         "A confusion table from a callable that gives bytes.");
+  nb::enum_<MapNumbers>(m, "MapNumbers", "What the numbers of a map are.")
+      .value("PROBABILITIES", MapNumbers::PROBABILITIES)
+      .value("LOG10", MapNumbers::LOG10)
+      .value("LN", MapNumbers::LN);
+  nb::class_<WordMap>(m, "WordMap", "Observed words and what they may stand for.");
+  m.def("read_word_map", &read_map, "read"_a, "name"_a, "numbers"_a, "joiner"_a,
+        "A map from a callable that gives bytes.");
+  nb::class_<MapEncoder, Encoder>(m, "MapEncoder", "Words as the map says that they are observed.")
+      .def(nb::init<const WordMap&>(), "map"_a);
   m.def("key_of", [](std::string_view character) {
     if (character.empty()) throw nb::value_error("expected one character");
     return key_of(next_character(character));
@@ -138,6 +163,36 @@ void bind_channel(nb::module_& m) {
                           bool unknown, double unknown_cost, std::optional<std::size_t> keep) {
         new (self) ConfusionChannel(table, model, {beam, {unknown, unknown_cost}, to_keep(keep)});
       }, "table"_a, "model"_a, "beam"_a, "unknown"_a, "unknown_cost"_a, "keep"_a.none(),
+           nb::keep_alive<1, 2>());
+  nb::class_<RestorationChannel, Channel>(m, "RestorationChannel")
+      .def("__init__", [](RestorationChannel* self, const NgramTable& table, const std::vector<std::string>& forms,
+                          const std::vector<std::string>& spellings, const Input<WordId>& words,
+                          const Input<double>& log_weights, const std::vector<std::tuple<WordId, double, int>>& kinds,
+                          int most_events, bool joins, int longest_unknown, double unknown_cost) {
+        if (spellings.size() != forms.size() || words.size() != forms.size() || log_weights.size() != forms.size()) {
+          throw nb::value_error("expected as many spellings, words and weights as forms");
+        }
+        std::vector<RestorationChannel::Entry> entries;
+        for (std::size_t i = 0; i < forms.size(); ++i) {
+          entries.push_back({forms[i], spellings[i], words.data()[i], log_weights.data()[i]});
+        }
+        std::vector<RestorationChannel::Kind> known;
+        for (const auto& [word, log_weight, letters] : kinds) {
+          known.push_back({word, log_weight, static_cast<RestorationChannel::Kind::Letters>(letters)});
+        }
+        new (self) RestorationChannel(table, std::move(entries), std::move(known),
+                                      {most_events, joins, longest_unknown, unknown_cost});
+      }, "table"_a, "forms"_a, "spellings"_a, "words"_a, "log_weights"_a, "kinds"_a, "most_events"_a, "joins"_a,
+           "longest_unknown"_a, "unknown_cost"_a, nb::keep_alive<1, 2>());
+  nb::class_<MapChannel, Channel>(m, "MapChannel")
+      .def("__init__", [](MapChannel* self, const NgramTable& table, const WordMap& map,
+                          std::optional<std::size_t> keep) {
+        new (self) MapChannel(table, map, to_keep(keep));
+      }, "table"_a, "map"_a, "keep"_a.none(), nb::keep_alive<1, 2>());
+  nb::class_<ClassChannel, Channel>(m, "ClassChannel")
+      .def("__init__", &make_class_channel, "table"_a, "read"_a, "name"_a, nb::keep_alive<1, 2>());
+  nb::class_<WeightedChannel, Channel>(m, "WeightedChannel")
+      .def(nb::init<const Channel&, double, double>(), "channel"_a, "channel_weight"_a, "word_penalty"_a,
            nb::keep_alive<1, 2>());
   nb::class_<SlotsChannel, Channel>(m, "SlotsChannel")
       .def("__init__", [](SlotsChannel* self, const NgramTable& table, std::optional<std::size_t> keep) {

@@ -105,6 +105,14 @@ void bind_answer(nb::module_& m) {
 }  // namespace
 
 void bind_engine(nb::module_& m) {
+#ifdef HIDDENITE_FAULTS
+  nb::enum_<SumFault>(m, "SumFault", "Deliberate errors of the bounds of sums; tests of tests only.")
+      .value("NONE", SumFault::NONE)
+      .value("FORGETS", SumFault::FORGETS)
+      .value("TRUSTS_ROOT", SumFault::TRUSTS_ROOT)
+      .value("LOOKS_PAST", SumFault::LOOKS_PAST);
+  m.def("plant_sum_fault", [](SumFault fault) { planted_sum_fault = fault; }, "fault"_a);
+#endif
   bind_task(m);
   bind_answer(m);
   nb::class_<Engine>(m, "Engine", "Exact inference under one language model; shared by threads.")

@@ -14,18 +14,15 @@ using namespace hiddenite::hmm;
 namespace {
 
 template <class T>
-using Values = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-std::vector<T> copied(const Values<T>& values) {
+std::vector<T> copied(const Input<T>& values) {
   return {values.data(), values.data() + values.size()};
 }
 
 void bind_shape(nb::module_& m) {
   nb::class_<HmmShape>(m, "HmmShape", "Groups of states and the words' sets.")
       .def("__init__",
-           [](HmmShape* self, const Values<std::uint32_t>& group_begin, const Values<std::uint32_t>& word_group,
-              const Values<std::uint64_t>& set_begin, const Values<std::uint32_t>& members, bool has_end) {
+           [](HmmShape* self, const Input<std::uint32_t>& group_begin, const Input<std::uint32_t>& word_group,
+              const Input<std::uint64_t>& set_begin, const Input<std::uint32_t>& members, bool has_end) {
              HmmShape shape{copied(group_begin), copied(word_group), copied(set_begin), copied(members), has_end};
              shape.check();
              new (self) HmmShape(std::move(shape));
@@ -40,8 +37,8 @@ void bind_shape(nb::module_& m) {
       .def_prop_ro("members", [](const HmmShape& s) { return to_array(s.members); }, nb::rv_policy::move);
   nb::class_<SparseHmm, HmmShape>(m, "SparseHmm", "A hidden Markov model with sparse emissions; immutable.")
       .def("__init__",
-           [](SparseHmm* self, const HmmShape& shape, const Values<double>& initial, const Values<float>& transition,
-              const Values<double>& emission) {
+           [](SparseHmm* self, const HmmShape& shape, const Input<double>& initial, const Input<float>& transition,
+              const Input<double>& emission) {
              SparseHmm chain{shape, copied(initial), copied(transition), copied(emission)};
              chain.check();
              new (self) SparseHmm(std::move(chain));
@@ -98,9 +95,9 @@ void bind_em(nb::module_& m) {
            },
            "f"_a, "The counts of a fold: pairs, first, emissions.")
       .def("restore",
-           [](HmmEm& em, std::uint32_t done, const std::vector<Values<float>>& pairs,
-              const std::vector<Values<float>>& first, const std::vector<Values<float>>& emissions) {
-             const auto all = [](const std::vector<Values<float>>& arrays) {
+           [](HmmEm& em, std::uint32_t done, const std::vector<Input<float>>& pairs,
+              const std::vector<Input<float>>& first, const std::vector<Input<float>>& emissions) {
+             const auto all = [](const std::vector<Input<float>>& arrays) {
                std::vector<std::vector<float>> result;
                for (const auto& values : arrays) result.push_back(copied(values));
                return result;
@@ -128,7 +125,7 @@ void bind_log_bilinear(nb::module_& m) {
            "em"_a, "passes"_a, "threads"_a, nb::call_guard<WithoutGil>())
       .def("chain",
            [](const LogBilinear& model, const HmmEm& em, const Smoothing& smoothing, double weight, int threads) {
-             return model.chain(em.total(), em.prior(), smoothing, weight, threads);
+             return model.chain(em.total(), em.prior(), smoothing, weight, -1.0, threads);
            },
            "em"_a, "smoothing"_a, "weight"_a, "threads"_a, nb::call_guard<WithoutGil>());
 }

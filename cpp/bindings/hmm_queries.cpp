@@ -10,9 +10,7 @@ using namespace hiddenite::hmm;
 
 namespace {
 
-template <class T>
-using Values = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Words = Values<WordId>;
+using Words = Input<WordId>;
 using Numbers = std::tuple<Array<std::uint64_t>, Array<HiddenState>, Array<double>, double>;
 
 std::span<const WordId> span_of(const Words& words) { return {words.data(), words.size()}; }
@@ -28,9 +26,40 @@ Numbers to_tuple(StateNumbers numbers) {
           numbers.log_prob};
 }
 
+std::vector<Numbers> to_tuples(std::vector<StateNumbers> sentences) {
+  std::vector<Numbers> result;
+  for (StateNumbers& numbers : sentences) result.push_back(to_tuple(std::move(numbers)));
+  return result;
+}
+
+void bind_sentences(nb::module_& m) {
+  m.def("filter_sentences",
+        [](const SparseHmm& chain, const TokenText& text, int threads) {
+          const auto query = [&](std::span<const WordId> words) { return filter_states(chain, words, false); };
+          return to_tuples(without_gil([&] { return for_sentences(text, threads, query); }));
+        },
+        "chain"_a, "text"_a, "threads"_a, "filter_states of each sentence, without its end.");
+  m.def("posterior_sentences",
+        [](const SparseHmm& chain, const TokenText& text, int threads) {
+          const auto query = [&](std::span<const WordId> words) { return posterior_states(chain, words, true); };
+          return to_tuples(without_gil([&] { return for_sentences(text, threads, query); }));
+        },
+        "chain"_a, "text"_a, "threads"_a, "posterior_states of each sentence, with its end.");
+  m.def("log_prob_gradient",
+        [](const SparseHmm& chain, const TokenText& text, const Input<double>& weights, int threads) {
+          const std::span<const double> given(weights.data(), weights.size());
+          LogProbGradient found = without_gil([&] { return log_prob_gradient(chain, text, given, threads); });
+          return std::tuple(to_array(std::move(found.initial)), to_array(std::move(found.transition)),
+                            to_array(std::move(found.emission)));
+        },
+        "chain"_a, "text"_a, "weights"_a, "threads"_a,
+        "Of the weighted sum of ln p(sentence), by ln initial, ln transition and ln emission.");
+}
+
 }  // namespace
 
 void bind_hmm_queries(nb::module_& m) {
+  bind_sentences(m);
   m.def("filter_states",
         [](const SparseHmm& chain, const Words& words, bool complete) {
           return to_tuple(without_gil([&] { return filter_states(chain, span_of(words), complete); }));
@@ -64,11 +93,12 @@ void bind_hmm_queries(nb::module_& m) {
         "chain"_a, "text"_a, "threads"_a);
   nb::class_<Automaton>(m, "Automaton", "A deterministic finite automaton over word ids.")
       .def("__init__",
-           [](Automaton* self, std::uint32_t start, const Values<bool>& accepts, const Values<std::uint32_t>& target) {
+           [](Automaton* self, std::uint32_t start, const Input<bool>& accepts, const Input<std::uint32_t>& class_of,
+              const Input<std::uint32_t>& target) {
              new (self) Automaton{start, std::vector<bool>(accepts.data(), accepts.data() + accepts.size()),
-                                  {target.data(), target.data() + target.size()}};
+                                  to_vector(class_of), to_vector(target)};
            },
-           "start"_a, "accepts"_a, "target"_a);
+           "start"_a, "accepts"_a, "class_of"_a, "target"_a);
   nb::class_<Walk>(m, "Walk", "Words and the states behind them.")
       .def_prop_ro("words", [](const Walk& walk) { return to_array(walk.words); }, nb::rv_policy::move)
       .def_prop_ro("states", [](const Walk& walk) { return to_array(walk.states); }, nb::rv_policy::move);

@@ -11,22 +11,15 @@
 #include <cmath>
 
 #include "bindings.hpp"
+#include "hiddenite/induce/merging.hpp"
 
 using namespace hiddenite::induce;
 using namespace nb::literals;
 
 namespace {
 
-template <class T>
-using Values = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 using Ints = Array<std::int32_t>;
 using StateArrays = nb::typed<nb::dict, nb::str, nb::object>;  // NumPy arrays
-
-template <class T>
-std::vector<T> to_vector(const Values<T>& values) {
-  return {values.data(), values.data() + values.shape(0)};
-}
 
 // Names of the choices, in the order of the enumeration.
 const std::vector<std::string> LEXICONS = {"none", "published", "singletons", "heads"};
@@ -84,8 +77,8 @@ void bind_induction_options(nb::module_& m) {
       .def_ro("effective_size", &SweepRecord::effective_size);
 }
 
-InductionText make_text(const Values<std::int32_t>& words, const Values<std::int64_t>& offsets,
-                        const Values<std::int64_t>& spelling_offsets, const Values<std::int32_t>& spelling,
+InductionText make_text(const Input<std::int32_t>& words, const Input<std::int64_t>& offsets,
+                        const Input<std::int64_t>& spelling_offsets, const Input<std::int32_t>& spelling,
                         std::int32_t num_characters) {
   InductionText text{to_vector(words), to_vector(offsets), 0,
                      {to_vector(spelling_offsets), to_vector(spelling), num_characters}};
@@ -189,7 +182,7 @@ StateArrays state_arrays(const InductionChain& chain) {
 template <class T>
 std::vector<T> part(const StateArrays& arrays, const std::string& name) {
   if (!arrays.contains(name.c_str())) throw nb::value_error(("the saved chain has no array " + name).c_str());
-  return to_vector(nb::cast<Values<T>>(arrays[name.c_str()]));
+  return to_vector(nb::cast<Input<T>>(arrays[name.c_str()]));
 }
 
 void restore_arrays(InductionChain& chain, const StateArrays& arrays) {
@@ -214,9 +207,9 @@ void restore_arrays(InductionChain& chain, const StateArrays& arrays) {
 void bind_induction_chain(nb::module_& m) {
   nb::class_<InductionChain>(m, "InductionChain", "One Markov chain of part-of-speech induction.")
       .def("__init__",
-           [](InductionChain* self, InductionOptions options, const Values<std::int32_t>& words,
-              const Values<std::int64_t>& offsets, const Values<std::int64_t>& spelling_offsets,
-              const Values<std::int32_t>& spelling, std::int32_t num_characters, const Values<std::int32_t>& tags,
+           [](InductionChain* self, InductionOptions options, const Input<std::int32_t>& words,
+              const Input<std::int64_t>& offsets, const Input<std::int64_t>& spelling_offsets,
+              const Input<std::int32_t>& spelling, std::int32_t num_characters, const Input<std::int32_t>& tags,
               std::uint64_t seed, std::uint64_t stream) {
              options.seed = seed;
              options.stream = stream;
@@ -227,6 +220,8 @@ void bind_induction_chain(nb::module_& m) {
            },
            "options"_a, nb::kw_only(), "words"_a, "offsets"_a, "spelling_offsets"_a, "spelling"_a, "num_characters"_a,
            "tags"_a, "seed"_a, "stream"_a = 0)
+      .def("undo_sweep", &InductionChain::undo_sweep, nb::call_guard<WithoutGil>(),
+           "Take back the last sweep, unless it was kept.")
       .def("sweep", &InductionChain::sweep, nb::call_guard<WithoutGil>())
       .def("keep", &InductionChain::keep, "Adds the present tags to the counts of `max_marginal`.")
       .def("tags", [](const InductionChain& chain) { return to_array(chain.tags()); })
@@ -286,9 +281,34 @@ void bind_induction_chain(nb::module_& m) {
       .def("check", [](InductionChain& chain) { chain.state().check(); }, "Raises where a count is broken.");
 }
 
+using Merge = std::tuple<std::int32_t, std::int32_t, double>;
+
+void bind_merging(nb::module_& m) {
+  m.def("merge_tags",
+        [](const Input<std::int32_t>& tags, const Input<std::int64_t>& offsets, unsigned num_tags, unsigned target) {
+          const std::vector<std::int32_t> of_token = to_vector(tags);
+          const std::vector<std::int64_t> bounds = to_vector(offsets);
+          if (bounds.empty() || bounds.front() != 0 || bounds.back() != static_cast<std::int64_t>(of_token.size()) ||
+              !std::is_sorted(bounds.begin(), bounds.end())) {
+            throw nb::value_error("expected the bounds of sentences");
+          }
+          MergedTags found;
+          {
+            const WithoutGil release;
+            found = merge_tags(of_token, bounds, num_tags, target);
+          }
+          std::vector<Merge> merges;
+          for (const TagMerge& merge : found.merges) merges.emplace_back(merge.kept, merge.gone, merge.loss);
+          return std::pair(to_array(std::move(found.of_tag)), std::move(merges));
+        },
+        "tags"_a, "offsets"_a, "num_tags"_a, "target"_a,
+        "(tag of each tag, merges as (kept, gone, loss)): greedily, by least loss of mutual information.");
+}
+
 }  // namespace
 
 void bind_induce(nb::module_& m) {
+  bind_merging(m);
   bind_induction_options(m);
   bind_induction_chain(m);
 }

@@ -14,15 +14,29 @@ namespace {
 
 void construct(KneserNeyTrainer* self, int order, std::vector<std::uint64_t> prune,
                std::uint64_t unknown_below, std::optional<std::vector<std::string>> vocabulary,
-               std::size_t memory_bytes, std::string temporary_directory) {
+               std::size_t memory_bytes, std::string temporary_directory, NgramSmoothing smoothing, double added) {
   new (self) KneserNeyTrainer(TrainOptions{order, std::move(prune), unknown_below, std::move(vocabulary),
-                                           memory_bytes, std::move(temporary_directory)});
+                                           memory_bytes, std::move(temporary_directory), smoothing, added});
 }
 
 void add(KneserNeyTrainer& self, ReadCallable read, std::string name) {
   LineReader lines(python_source(std::move(read)), std::move(name));
   const WithoutGil release;
   self.add(lines);
+}
+
+void add_counts(KneserNeyTrainer& self, ReadCallable read, std::string name) {
+  LineReader lines(python_source(std::move(read)), std::move(name));
+  const WithoutGil release;
+  self.add_counts(lines);
+}
+
+void finish_counts(KneserNeyTrainer& self, WriteCallable write) {
+  const WithoutGil release;
+  self.finish_counts([&](std::string_view bytes) {
+    const nb::gil_scoped_acquire gil;
+    write(nb::bytes(bytes.data(), bytes.size()));
+  });
 }
 
 using DiscountRow = std::tuple<double, double, double, bool>;
@@ -67,9 +81,17 @@ nb::bytes count_windows_of(ReadCallable read, std::string name, const std::vecto
 }  // namespace
 
 void bind_kneser_ney(nb::module_& m) {
-  nb::class_<KneserNeyTrainer>(m, "KneserNeyTrainer", "Interpolated modified Kneser-Ney estimation.")
+  nb::enum_<NgramSmoothing>(m, "NgramSmoothing", "How counts become probabilities.")
+      .value("KNESER_NEY", NgramSmoothing::KNESER_NEY)
+      .value("ABSOLUTE", NgramSmoothing::ABSOLUTE)
+      .value("WITTEN_BELL", NgramSmoothing::WITTEN_BELL)
+      .value("GOOD_TURING", NgramSmoothing::GOOD_TURING)
+      .value("ADD_K", NgramSmoothing::ADD_K);
+  nb::class_<KneserNeyTrainer>(m, "KneserNeyTrainer", "Estimation, modified Kneser-Ney if nothing else is said.")
       .def("__init__", &construct, "order"_a, "prune"_a, "unknown_below"_a, "vocabulary"_a.none(),
-           "memory_bytes"_a, "temporary_directory"_a)
+           "memory_bytes"_a, "temporary_directory"_a, "smoothing"_a = NgramSmoothing::KNESER_NEY, "added"_a = 1.0)
+      .def("add_counts", &add_counts, "read"_a, "name"_a, "Counts of n-grams, a file, instead of text.")
+      .def("finish_counts", &finish_counts, "write"_a, "Instead of finish: the counts of the text. Call once.")
       .def("add", &add, "read"_a, "name"_a, "Text from a callable that gives bytes, empty at the end.")
       .def("finish", &finish, "runs"_a.none() = nb::none(),
            "Table, (D1, D2, D3+, closed form) per order, sentences, tokens. Call once. `runs` are files of shards.")

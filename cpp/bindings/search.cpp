@@ -14,13 +14,10 @@ using namespace nb::literals;
 
 namespace {
 
-template <class T>
-using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 // The steppers refer to their candidates; here these live beside them.
 struct Problem {
-  Problem(const NgramTable& table, const Column<std::uint64_t>& begin, const Column<WordId>& words,
-          const Column<double>& log_weights, bool ends)
+  Problem(const NgramTable& table, const Input<std::uint64_t>& begin, const Input<WordId>& words,
+          const Input<double>& log_weights, bool ends)
       : table(table) {
     const std::span<const std::uint64_t> begins(begin.data(), begin.size());
     check(begins, words, log_weights);
@@ -28,7 +25,7 @@ struct Problem {
         begins, {words.data(), words.size()}, {log_weights.data(), log_weights.size()}, ends));
   }
 
-  void check(std::span<const std::uint64_t> begins, const Column<WordId>& words, const Column<double>& log_weights) {
+  void check(std::span<const std::uint64_t> begins, const Input<WordId>& words, const Input<double>& log_weights) {
     if (begins.empty() || begins.front() != 0 || !std::is_sorted(begins.begin(), begins.end()) ||
         begins.back() != words.size() || words.size() != log_weights.size()) {
       throw nb::value_error("begin does not divide words and log_weights into slots");
@@ -123,8 +120,8 @@ DecodedRow run_decoder(BoundDecoder& self, double seconds, std::uint64_t refinem
           c.refinements(), c.states()};
 }
 
-KBestRow run_kbest(const NgramTable& table, Column<std::uint64_t> begin, Column<WordId> words,
-                   Column<double> log_weights, bool ends, std::size_t k, Strategy strategy, double seconds,
+KBestRow run_kbest(const NgramTable& table, Input<std::uint64_t> begin, Input<WordId> words,
+                   Input<double> log_weights, bool ends, std::size_t k, Strategy strategy, double seconds,
                    std::uint64_t refinements, std::uint64_t states) {
   const Problem problem(table, begin, words, log_weights, ends);
   const WithoutGil release;
@@ -178,8 +175,8 @@ void bind_results(nb::module_& m) {
 void bind_relaxation(nb::module_& m) {
   nb::class_<BoundRelaxation>(m, "Relaxation", "The bound q >= p and its operator, without the loop.")
       .def("__init__",
-           [](BoundRelaxation* self, const NgramTable& table, Column<std::uint64_t> begin, Column<WordId> words,
-              Column<double> log_weights, bool ends, bool total, Strategy strategy, bool paper, std::uint64_t seed,
+           [](BoundRelaxation* self, const NgramTable& table, Input<std::uint64_t> begin, Input<WordId> words,
+              Input<double> log_weights, bool ends, bool total, Strategy strategy, bool paper, std::uint64_t seed,
               std::size_t widest_row) {
              new (self) BoundRelaxation(Problem(table, begin, words, log_weights, ends), total, strategy, paper, seed,
                                         widest_row);
@@ -215,8 +212,8 @@ void bind_relaxation(nb::module_& m) {
 void bind_decoder(nb::module_& m) {
   nb::class_<BoundDecoder>(m, "Decoder", "Decoding by refinement, step by step.")
       .def("__init__",
-           [](BoundDecoder* self, const NgramTable& table, Column<std::uint64_t> begin, Column<WordId> words,
-              Column<double> log_weights, bool ends, Strategy strategy, bool paper) {
+           [](BoundDecoder* self, const NgramTable& table, Input<std::uint64_t> begin, Input<WordId> words,
+              Input<double> log_weights, bool ends, Strategy strategy, bool paper) {
              new (self) BoundDecoder(Problem(table, begin, words, log_weights, ends), strategy, paper);
            },
            nb::keep_alive<1, 2>(), "table"_a, "begin"_a, "words"_a, "log_weights"_a, "ends"_a = true,
@@ -239,8 +236,8 @@ void bind_decoder(nb::module_& m) {
 void bind_sampler(nb::module_& m) {
   nb::class_<BoundSampler>(m, "Sampler", "Sampling by refinement, batch by batch.")
       .def("__init__",
-           [](BoundSampler* self, const NgramTable& table, Column<std::uint64_t> begin, Column<WordId> words,
-              Column<double> log_weights, bool ends, std::uint64_t seed, std::uint64_t batch, double target_rate,
+           [](BoundSampler* self, const NgramTable& table, Input<std::uint64_t> begin, Input<WordId> words,
+              Input<double> log_weights, bool ends, std::uint64_t seed, std::uint64_t batch, double target_rate,
               std::uint64_t rate_window, Strategy strategy, bool paper) {
              if (batch == 0) throw nb::value_error("the batch is 0, expected 1 or more");
              new (self) BoundSampler(Problem(table, begin, words, log_weights, ends),

@@ -16,14 +16,6 @@ using namespace nb::literals;
 
 namespace {
 
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-std::vector<T> to_vector(const Input<T>& values) {
-  return {values.data(), values.data() + values.size()};
-}
-
 std::vector<double> guess_word(const Guesser& guesser, std::string_view word, bool is_first) {
   if (word.empty()) throw nb::value_error("the word is empty");
   std::vector<double> log_probs(guesser.num_tags());
@@ -95,13 +87,20 @@ void bind_tag_channel(nb::module_& m) {
       .def("__init__", [](TagChannel* self, const NgramTable& table, std::vector<std::string> words,
                           const Input<std::uint64_t>& begin, const Input<std::uint32_t>& tags,
                           const Input<std::uint32_t>& counts, const std::vector<SymbolRow>& symbols,
-                          const Guesser& guesser, double guess_weight, double floor, bool seen_tags_only) {
+                          const Guesser& guesser, double guess_weight, double floor, bool seen_tags_only,
+                          const ContextEmissions* context, std::vector<std::string> allowed_words,
+                          const std::vector<std::uint64_t>& allowed_begin,
+                          const std::vector<std::uint32_t>& allowed_tags) {
         WordTagCounts lexicon{std::move(words), to_vector(begin), to_vector(tags), to_vector(counts), {}};
         for (const auto& [tag, word, id, log_prior] : symbols) lexicon.symbols.push_back({tag, word, id, log_prior});
         const WithoutGil release;
-        new (self) TagChannel(table, lexicon, guesser, {guess_weight, floor, seen_tags_only});
+        new (self) TagChannel(table, lexicon, guesser, {guess_weight, floor, seen_tags_only}, context,
+                              {std::move(allowed_words), allowed_begin, allowed_tags});
       }, "table"_a, "words"_a, "begin"_a, "tags"_a, "counts"_a, "symbols"_a, "guesser"_a, "guess_weight"_a,
-           "floor"_a, "seen_tags_only"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 8>())
+           "floor"_a, "seen_tags_only"_a, "context"_a.none() = nb::none(),
+           "allowed_words"_a = std::vector<std::string>(), "allowed_begin"_a = std::vector<std::uint64_t>(),
+           "allowed_tags"_a = std::vector<std::uint32_t>(), nb::keep_alive<1, 2>(),
+           nb::keep_alive<1, 8>(), nb::keep_alive<1, 12>())
       .def("__init__", [](TagChannel* self, const NgramTable& table, std::vector<std::string> words,
                           const Input<std::uint64_t>& begin, const Input<std::uint32_t>& tags,
                           const Input<double>& log_probs, const Input<WordId>& symbols, const Guesser& guesser) {

@@ -15,9 +15,9 @@ using namespace nb::literals;
 namespace {
 
 // words, closed, upper
-using StateRow = std::tuple<std::vector<WordId>, bool, double>;
+using WeighedStateRow = std::tuple<std::vector<WordId>, bool, double>;
 // complete, states of each position, refinements, states of the automaton
-using WitnessRow = std::tuple<bool, std::vector<std::vector<StateRow>>, std::uint64_t, std::uint64_t>;
+using WitnessRow = std::tuple<bool, std::vector<std::vector<WeighedStateRow>>, std::uint64_t, std::uint64_t>;
 
 WitnessRow prove_reading(const NgramTable& table, const Reading& reading, const std::vector<WordId>& path, bool ends,
                          double seconds, std::uint64_t refinements, std::uint64_t states) {

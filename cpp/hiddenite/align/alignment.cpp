@@ -5,6 +5,7 @@
 
 #include "hiddenite/align/sampler.hpp"
 #include "hiddenite/base/error.hpp"
+#include "hiddenite/base/interrupt.hpp"
 #include "hiddenite/base/parallel.hpp"
 #include "hiddenite/base/text.hpp"
 
@@ -13,28 +14,31 @@ namespace hiddenite::align {
 AlignmentTrainer::AlignmentTrainer(std::string_view source_text, std::string_view target_text,
                                    const std::string& source_name, const std::string& target_name,
                                    const GibbsOptions& options, bool string_prior, std::uint64_t seed,
-                                   std::uint32_t num_chains, std::optional<AlignmentTables> earlier)
-    : bitext_(source_text, target_text, source_name, target_name), pairs_(bitext_, string_prior), options_(options),
+                                   std::uint32_t lanes, std::optional<AlignmentTables> earlier)
+    : bitext_(source_text, target_text, source_name, target_name), meetings_(bitext_, string_prior), options_(options),
       earlier_(std::move(earlier)) {
-  if (earlier_) base_ = base_counts(bitext_, pairs_, *earlier_, options);
-  for (std::uint32_t c = 0; c < std::max(num_chains, 1u); ++c) {
-    chains_.push_back(std::make_unique<GibbsChain>(bitext_, pairs_, options, seed, c, base_ ? &*base_ : nullptr));
+  if (lanes == 0 || options.chains == 0 || options.chains % lanes != 0) {
+    throw ModelError("the number of chains is no multiple of those that run at once");
+  }
+  if (earlier_) base_ = base_counts(bitext_, *earlier_, options);
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    lanes_.push_back(
+        std::make_unique<GibbsChain>(bitext_, meetings_, options, seed, lane, lanes, base_ ? &*base_ : nullptr));
   }
 }
 
 double AlignmentTrainer::sweep(int threads) {
-  std::vector<double> fit(chains_.size());
-  parallel_for(chains_.size(), threads, [&](std::size_t c, int) { fit[c] = chains_[c]->sweep(); });
+  std::vector<double> fit(lanes_.size());
+  parallel_for(lanes_.size(), threads, [&](std::size_t c, int) { fit[c] = lanes_[c]->sweep(); });
   double sum = 0.0;
   for (const double f : fit) sum += f;
   return sum / static_cast<double>(fit.size());
 }
 
 std::size_t AlignmentTrainer::bytes() const {
-  // A chain: 16 bytes a pair, 8 a stem pair, a link a token, and 4 a cell for the two directions' sums.
-  const std::size_t chain = 16 * pairs_.num_pairs() + 8 * pairs_.num_stem_pairs +
-                            4 * (bitext_.source.tokens.size() + bitext_.target.tokens.size()) + 4 * pairs_.cell.size();
-  return pairs_.bytes() + chains_.size() * chain;
+  std::size_t total = meetings_.bytes() + 4 * (bitext_.source.tokens.size() + bitext_.target.tokens.size());
+  for (const auto& lane : lanes_) total += lane->bytes();
+  return total;
 }
 
 std::pair<std::size_t, std::size_t> AlignmentTrainer::lengths(std::size_t sentence) const {
@@ -44,22 +48,87 @@ std::pair<std::size_t, std::size_t> AlignmentTrainer::lengths(std::size_t senten
 
 std::vector<float> AlignmentTrainer::probabilities(std::size_t sentence, std::size_t d) const {
   if (sentence >= num_sentences()) throw std::out_of_range("no such sentence");
-  const std::uint64_t begin = pairs_.cell_begin[sentence], end = pairs_.cell_begin[sentence + 1];
+  const CellFormat& format = lanes_.front()->cell_format();
+  const std::uint64_t begin = meetings_.cell_begin[sentence], end = meetings_.cell_begin[sentence + 1];
   std::vector<float> result(end - begin, 0.0f);
-  const auto collected = static_cast<float>(options_.sweeps() - options_.first_collected());
-  for (const auto& chain : chains_) {
-    const std::vector<std::uint16_t>& sums = chain->direction(d).cell_sums;
-    if (sums.size() < end) throw ModelError("link probabilities exist after the last sweep only");
-    const float unit = 1.0f / (static_cast<float>(chain->cell_unit()) * collected * static_cast<float>(chains_.size()));
-    for (std::uint64_t c = begin; c < end; ++c) result[c - begin] += unit * static_cast<float>(sums[c]);
+  const float unit = 1.0f / (static_cast<float>(format.unit) * static_cast<float>(options_.num_collected()) *
+                             static_cast<float>(options_.chains));
+  for (std::uint64_t c = begin; c < end; ++c) {
+    std::uint32_t sum = 0;
+    for (const auto& lane : lanes_) {
+      const std::vector<std::uint8_t>& sums = lane->direction(d).cell_sums;
+      if (sums.size() < end * format.width) throw ModelError("link probabilities exist after the last sweep only");
+      sum += format.read(sums, c);
+    }
+    result[c - begin] = unit * static_cast<float>(sum);
   }
   return result;
 }
 
+std::vector<float> AlignmentTrainer::link_probabilities(std::size_t sentence, int d, double single) const {
+  std::vector<float> p = probabilities(sentence, d == 1 ? 1 : 0);
+  if (d >= 0) return p;
+  const std::vector<float> reverse = probabilities(sentence, 1);
+  for (std::size_t c = 0; c < p.size(); ++c) {
+    const double forward = static_cast<double>(p[c]), both = forward * static_cast<double>(reverse[c]);
+    p[c] = static_cast<float>(both + single * (forward + static_cast<double>(reverse[c]) - 2.0 * both));
+  }
+  return p;
+}
+
+std::string AlignmentTrainer::links_text(std::size_t begin, std::size_t end, int d, double single,
+                                         double threshold) const {
+  std::string text;
+  const auto least = static_cast<float>(threshold);
+  for (std::size_t s = begin; s < std::min(end, num_sentences()); ++s) {
+    const std::vector<float> p = link_probabilities(s, d, single);
+    const auto [n, m] = lengths(s);
+    bool is_first = true;
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < m; ++j) {
+        if (p[j * n + i] < least) continue;
+        if (!is_first) text += ' ';
+        is_first = false;
+        text += std::to_string(i) + '-' + std::to_string(j);
+      }
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+double AlignmentTrainer::best_threshold(int d, double single) const {
+  constexpr std::size_t BINS = 1000;
+  std::vector<double> count(BINS + 1, 0.0), mass(BINS + 1, 0.0);
+  for (std::size_t s = 0; s < num_sentences(); ++s) {
+    if (s % 1024 == 0) check_interrupt();
+    const std::vector<float> p = link_probabilities(s, d, single);
+    for (const float one : p) {
+      const auto bin = std::min(BINS, static_cast<std::size_t>(static_cast<double>(one) * BINS));
+      count[bin] += 1.0;
+      mass[bin] += static_cast<double>(one);
+    }
+  }
+  double all = 0.0, found = 0.0, links = 0.0, best = -1.0;
+  for (const double m : mass) all += m;
+  std::size_t chosen = BINS / 2;
+  for (std::size_t bin = BINS + 1; bin-- > BINS / 100;) {
+    found += mass[bin];
+    links += count[bin];
+    const double expected = links + all > 0.0 ? 2.0 * found / (links + all) : 0.0;
+    if (bin < BINS && expected > best) best = expected, chosen = bin;
+  }
+  return static_cast<double>(chosen) / BINS;
+}
+
 namespace {
 
-// Where so many trials do not give the draws that were asked for, more would not either: the bound is loose.
-constexpr std::uint64_t TRIALS_PER_SAMPLE = 100, LEAST_TRIALS = 20'000;
+// Where so many trials do not give the draws that were asked for, more would not either: the bound is loose. The first
+// trials say whether there is hope.
+constexpr std::uint64_t FIRST_TRIALS = 300, TRIALS_PER_SAMPLE = 100, LEAST_TRIALS = 20'000;
+constexpr std::uint64_t CHEAP = 20'000'000;  // cells of all trials together, which take a fraction of a second
+constexpr std::size_t ENOUGH_DRAWS = 50;  // whose shares are of use, though more were asked for
+constexpr double EXACT_SHARE = 0.6;       // of the time; the rest is for Gibbs sampling if it must be
 
 // Of the answer's weight: what a proof may leave open. Those who check it sum up in another order.
 constexpr double PROOF_SLACK = 1e-11;
@@ -69,15 +138,22 @@ LinkDraws draw_links(const FertilityHmm& hmm, const AlignTask& task, const Deadl
   FertilitySampler bound(hmm, deadline);
   if (bound.is_empty()) throw NoAlignment();
   if (!bound.is_ready()) return result;
-  SamplerOptions options;
-  options.max_trials = LEAST_TRIALS + TRIALS_PER_SAMPLE * task.num_samples;
-  RejectionSampler<FertilitySampler> sampler(bound, options, random);
-  sampler.fix();
-  result.is_complete = sampler.run(task.num_samples, deadline, [&](const FertilitySampler::Draw& draw, Random&) {
-    result.draws.push_back(draw.links);
-  });
-  result.trials = sampler.num_trials();
-  result.log_partition = sampler.estimate(deadline);
+  const std::uint64_t most = LEAST_TRIALS + TRIALS_PER_SAMPLE * task.num_samples;
+  for (const std::uint64_t trials : {FIRST_TRIALS, most - FIRST_TRIALS}) {
+    SamplerOptions options;
+    options.max_trials = trials;
+    RejectionSampler<FertilitySampler> sampler(bound, options, Random(random.next(), trials));
+    sampler.fix();
+    const std::uint64_t missing = task.num_samples - result.draws.size();
+    result.is_complete = sampler.run(missing, deadline, [&](const FertilitySampler::Draw& draw, Random&) {
+      result.draws.push_back(draw.links);
+    });
+    result.trials += sampler.num_trials();
+    result.log_partition = sampler.estimate(deadline);
+    const bool has_hope = TRIALS_PER_SAMPLE * result.draws.size() >= result.trials ||
+                          most * hmm.num_sources * hmm.num_targets <= CHEAP;
+    if (result.is_complete || deadline.is_over() || !has_hope) break;
+  }
   return result;
 }
 
@@ -149,8 +225,15 @@ DirectionAnswer align_hmm(const FertilityHmm& hmm, const AlignTask& task, const 
     if (!tree.nodes.empty()) answer.proof = std::move(tree);
   }
   if (task.num_samples > 0) {
-    answer.sampled = draw_links(hmm, task, deadline, random);
-    answer.probabilities = shares(hmm, answer.sampled->draws);
+    LinkDraws& sampled = answer.sampled.emplace();
+    if (!task.gibbs_probabilities) sampled = draw_links(hmm, task, deadline.within(EXACT_SHARE), random);
+    answer.probabilities = shares(hmm, sampled.draws);
+    if (!sampled.is_complete && sampled.draws.size() < ENOUGH_DRAWS) {
+      PairGibbs instead = sample_pair(hmm, deadline, Random(task.seed, ~random.next()));
+      sampled.gibbs_sweeps = instead.sweeps;
+      sampled.gibbs_error = instead.standard_error;
+      if (instead.sweeps > 0) answer.probabilities = std::move(instead.probabilities);
+    }
   } else if (task.chain_probabilities) {
     answer.probabilities = chain_links(hmm, deadline);
   }
@@ -190,6 +273,28 @@ std::vector<AlignAnswer> align_lines(const AlignmentModel& model, std::string_vi
       align_line(model, {words_of(sources[n]), words_of(targets[n])}, task, first_record + n, answers[n]);
     } catch (const FormatError& e) {
       answers[n].error = e.file + " line " + std::to_string(e.line) + ": " + e.what();
+    } catch (const ModelError& e) {
+      answers[n].error = e.what();
+    }
+  });
+  return answers;
+}
+
+std::vector<AlignAnswer> align_trained(const AlignmentModel& model, const AlignmentTrainer& trainer,
+                                       const AlignTask& task, std::size_t begin, std::size_t end, int threads) {
+  const Bitext& bitext = trainer.bitext();
+  if (begin > end || end > bitext.num_sentences()) throw std::out_of_range("there are fewer sentence pairs");
+  const auto words_of_sentence = [](const TextSide& side, std::size_t sentence) {
+    std::vector<std::string_view> words;
+    for (const WordId id : side.sentence(sentence)) words.push_back(side.words.word(id));
+    return words;
+  };
+  std::vector<AlignAnswer> answers(end - begin);
+  parallel_for(answers.size(), threads, [&](std::size_t n, int) {
+    try {
+      const std::size_t sentence = begin + n;
+      align_line(model, {words_of_sentence(bitext.source, sentence), words_of_sentence(bitext.target, sentence)}, task,
+                 sentence, answers[n]);
     } catch (const ModelError& e) {
       answers[n].error = e.what();
     }

@@ -12,6 +12,7 @@
 
 #include "hiddenite/align/branching.hpp"
 #include "hiddenite/align/model.hpp"
+#include "hiddenite/align/pair_gibbs.hpp"
 #include "hiddenite/align/search.hpp"
 #include "hiddenite/exact/rejection.hpp"
 
@@ -21,22 +22,26 @@ class AlignmentTrainer {
  public:
   AlignmentTrainer(std::string_view source_text, std::string_view target_text, const std::string& source_name,
                    const std::string& target_name, const GibbsOptions& options, bool string_prior,
-                   std::uint64_t seed, std::uint32_t num_chains,
+                   std::uint64_t seed, std::uint32_t lanes,
                    std::optional<AlignmentTables> earlier = std::nullopt);
   AlignmentTrainer(const AlignmentTrainer&) = delete;  // chains refer to the text
   AlignmentTrainer& operator=(const AlignmentTrainer&) = delete;
 
-  // One sweep of every chain, chains in parallel; the mean of what they return.
+  // Chains are shared out to lanes, which run beside each other; each takes its memory. The result is the same for
+  // any number of lanes. One sweep of every lane, in parallel; the mean of what they return.
   double sweep(int threads);
   // A chain's sweep over some sentences: GibbsChain.
   double sweep_shard(std::size_t c, std::size_t begin, std::size_t end, std::uint64_t shard) {
-    return chains_.at(c)->sweep(begin, end, shard);
+    return lanes_.at(c)->sweep(begin, end, shard);
   }
-  std::uint32_t num_sweeps_done() const { return chains_.front()->num_sweeps_done(); }
+  std::uint32_t num_sweeps_done() const { return lanes_.front()->num_sweeps_done(); }
+  std::uint32_t num_sweeps() const {
+    return options_.sweeps() * options_.chains / static_cast<std::uint32_t>(lanes_.size());
+  }
   std::size_t num_sentences() const { return bitext_.num_sentences(); }
   std::size_t bytes() const;
   const Bitext& bitext() const { return bitext_; }
-  const std::vector<std::uint64_t>& cells_before() const { return pairs_.cell_begin; }  // [sentence], and all
+  const std::vector<std::uint64_t>& cells_before() const { return meetings_.cell_begin; }  // [sentence], and all
   const GibbsOptions& options() const { return options_; }
 
   // [target position * source length + source position]: the mean probability of each link of direction d.
@@ -44,22 +49,30 @@ class AlignmentTrainer {
   std::pair<std::size_t, std::size_t> lengths(std::size_t sentence) const;  // of its source and target
   // With those of the earlier training, if it went on from one.
   AlignmentTables tables() const {
-    AlignmentTables counts = expected_counts(bitext_, pairs_, chains_, options_);
+    AlignmentTables counts = expected_counts(bitext_, meetings_, lanes_, options_);
     return earlier_ ? merge(*earlier_, counts, options_) : counts;
   }
-  const GibbsChain& chain(std::size_t c) const { return *chains_.at(c); }
-  std::size_t num_chains() const { return chains_.size(); }
+  const GibbsChain& lane(std::size_t c) const { return *lanes_.at(c); }
+  std::size_t num_lanes() const { return lanes_.size(); }
+  // The probability, from 0.01 to 0.99, from which on links have the greatest expected F, 2 sum_{p >= t} p / (number
+  // of these + sum p), over the whole text; p is that of one direction (d 0 or 1), or of both, where a link that one
+  // direction alone has counts `single`.
+  double best_threshold(int d, double single) const;
+  // Links of these sentences that reach the threshold, source-target, one line a sentence; d and single as above.
+  std::string links_text(std::size_t begin, std::size_t end, int d, double single, double threshold) const;
   void restore(std::size_t c, std::uint32_t sweeps_done, std::array<GibbsDirection, 2> directions) {
-    chains_.at(c)->restore(sweeps_done, std::move(directions));
+    lanes_.at(c)->restore(sweeps_done, std::move(directions));
   }
 
  private:
+  std::vector<float> link_probabilities(std::size_t sentence, int d, double single) const;
+
   Bitext bitext_;
-  PairTable pairs_;
+  Meetings meetings_;
   GibbsOptions options_;
   std::optional<AlignmentTables> earlier_;
   std::optional<BaseCounts> base_;
-  std::vector<std::unique_ptr<GibbsChain>> chains_;
+  ChainLanes lanes_;
 };
 
 struct AlignTask {
@@ -71,6 +84,7 @@ struct AlignTask {
   std::uint32_t num_best = 1;        // EXACT: the k best; 0: none is asked for
   bool proves = false;               // the best alignment, for others to check
   std::uint32_t num_samples = 0;     // link probabilities from so many exact draws
+  bool gibbs_probabilities = false;  // by Gibbs sampling, without a trial of exact draws
   bool chain_probabilities = false;  // or from the chain alone, without fertilities
   std::uint64_t seed = 0;
 };
@@ -81,6 +95,9 @@ struct LinkDraws {
   bool is_complete = false;         // as many as were asked for; else the budget or the limit on trials came first
   std::uint64_t trials = 0;
   PartitionEstimate log_partition;  // ln of the sum of all alignments' weights
+  // Where too few draws were accepted: averages of so many Gibbs sweeps stand in for their shares.
+  std::uint32_t gibbs_sweeps = 0;
+  double gibbs_error = 0.0;         // the largest standard error of any link's
 };
 
 // What became of one sentence pair in one direction; links are of generated words.
@@ -102,6 +119,9 @@ struct AlignAnswer {
 std::vector<AlignAnswer> align_lines(const AlignmentModel& model, std::string_view source_text,
                                      std::string_view target_text, const AlignTask& task, std::uint64_t first_record,
                                      int threads);
+// Sentence pairs `begin` to `end` of the text that a trainer has read, whose words it knows by their ids.
+std::vector<AlignAnswer> align_trained(const AlignmentModel& model, const AlignmentTrainer& trainer,
+                                       const AlignTask& task, std::size_t begin, std::size_t end, int threads);
 // The same of a given HMM, which is what tests and other models use. Throws NoAlignment.
 DirectionAnswer align_hmm(const FertilityHmm& hmm, const AlignTask& task, const Deadline& deadline, Random random);
 

@@ -2,24 +2,16 @@
 
 #include <algorithm>
 
+#include "hiddenite/base/characters.hpp"
 #include "hiddenite/base/error.hpp"
 #include "hiddenite/base/interrupt.hpp"
+#include "hiddenite/base/letters.hpp"
 #include "hiddenite/base/random.hpp"
 #include "hiddenite/base/text.hpp"
 
 namespace hiddenite::align {
 
 namespace {
-
-std::size_t letters_end(std::string_view word, std::size_t letters) {
-  std::size_t end = 0;
-  while (end < word.size() && letters > 0) {
-    ++end;
-    while (end < word.size() && (static_cast<unsigned char>(word[end]) & 0xC0) == 0x80) ++end;
-    --letters;
-  }
-  return end;
-}
 
 std::size_t longest_common_subsequence(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1, 0);
@@ -76,7 +68,17 @@ class PairIds {
 
 }  // namespace
 
-std::string_view stem_of(std::string_view word) { return word.substr(0, letters_end(word, STEM_LETTERS)); }
+std::string stem_of(std::string_view word) {
+  std::string stem;
+  std::size_t room = STEM_LETTERS;
+  for (std::string_view rest = word; !rest.empty() && room > 0;) {
+    const char32_t c = next_character(rest);
+    if (is_combining_mark(c)) continue;
+    append_utf8(stem, base_letter(c));
+    room -= is_ideograph(c) ? room : 1;
+  }
+  return stem.empty() ? std::string(word) : stem;
+}
 
 double spelling_likeness(std::string_view a, std::string_view b) {
   if (a == b) return 1.0;

@@ -8,6 +8,7 @@
 // pairs share stem pairs.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,8 +19,10 @@
 
 namespace hiddenite::align {
 
+// The first four letters without their marks: forms of a word have them in common, wherever the accent falls. An
+// ideograph, which has a meaning of its own, stands for four letters.
 inline constexpr std::size_t STEM_LETTERS = 4;
-std::string_view stem_of(std::string_view word);
+std::string stem_of(std::string_view word);
 
 // How alike two spellings are, from 0 to 1: names, numbers and cognates.
 //   1 if equal; half the common prefix over the longer length, if it has three
@@ -27,6 +30,15 @@ std::string_view stem_of(std::string_view word);
 //   over the longer length, if that is 0.6 or more, first letters agree, both
 //   have three letters or more, and their lengths differ by 40 % at most.
 double spelling_likeness(std::string_view a, std::string_view b);
+
+// Two ids as one, for tables of pairs.
+inline std::uint64_t pair_key(WordId a, WordId b) { return std::uint64_t{a} << 32 | b; }
+
+// The histogram's bin of a jump; longer ones count as the longest.
+inline std::size_t jump_bin(std::ptrdiff_t distance, std::uint32_t max_jump) {
+  const auto most = static_cast<std::ptrdiff_t>(max_jump);
+  return static_cast<std::size_t>(std::clamp(distance, -most, most) + most);
+}
 
 // One side: sentences of word ids.
 struct TextSide {

@@ -8,8 +8,8 @@ namespace hiddenite::align {
 namespace {
 
 // Steps beyond Polyak's enter the region where the bound is the target, instead of nearing its border for ever.
-constexpr double FIRST_SCALE = 1.5, MOMENTUM = 0.3;
-constexpr int PATIENCE = 40;
+constexpr double FIRST_SCALE = 1.5, CASE_MOMENTUM = 0.3;
+constexpr int CASE_PATIENCE = 40;
 constexpr std::size_t ROOT_ITERATIONS = 400, ITERATIONS = 120;
 constexpr double LEAST_SHARE = 0.1;  // of a count that is worth telling apart
 
@@ -133,7 +133,7 @@ class Prover {
       if (value < lowest) {
         lowest = value, stalled = 0;
         now.multipliers = multipliers;
-      } else if (++stalled >= PATIENCE) {
+      } else if (++stalled >= CASE_PATIENCE) {
         scale *= 0.7, stalled = 0;
       }
       if (value <= target_) return true;
@@ -156,7 +156,7 @@ class Prover {
     for (std::size_t j = 0; j < links.size(); ++j) {
       for (std::size_t i = 1; i < width; ++i) {
         double& d = direction[j * width + i];
-        d = (links[j] == i ? 1.0 : 0.0) - chosen[j * width + i] + MOMENTUM * d;
+        d = (links[j] == i ? 1.0 : 0.0) - chosen[j * width + i] + CASE_MOMENTUM * d;
         squared_norm += d * d;
       }
     }

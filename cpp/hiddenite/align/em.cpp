@@ -20,11 +20,6 @@ void add(std::uint64_t& sum, double x) {
   std::atomic_ref<std::uint64_t>(sum).fetch_add(static_cast<std::uint64_t>(x * UNIT + 0.5), std::memory_order_relaxed);
 }
 
-std::size_t bin(std::ptrdiff_t distance, std::uint32_t max_jump) {
-  const auto most = static_cast<std::ptrdiff_t>(max_jump);
-  return static_cast<std::size_t>(std::clamp(distance, -most, most) + most);
-}
-
 }  // namespace
 
 // The sentence at hand, as probabilities.
@@ -112,11 +107,11 @@ double AlignmentEm::expect_hmm(int d, std::size_t s, Scratch& x) {
   const std::size_t n = x.n, m = x.m, width = n + 1;
   const std::uint32_t most = options_.max_jump;
   const auto jump = [&](std::size_t last, std::size_t i) {
-    return last == 0 ? dir.jumps[0][bin(static_cast<std::ptrdiff_t>(i), most)]
-                     : dir.jumps[1][bin(static_cast<std::ptrdiff_t>(i) - static_cast<std::ptrdiff_t>(last), most)];
+    return last == 0 ? dir.jumps[0][jump_bin(static_cast<std::ptrdiff_t>(i), most)]
+                     : dir.jumps[1][jump_bin(static_cast<std::ptrdiff_t>(i) - static_cast<std::ptrdiff_t>(last), most)];
   };
   const auto end = [&](std::size_t last) {
-    return last == 0 ? 1.0 : dir.jumps[2][bin(static_cast<std::ptrdiff_t>(width - last), most)];
+    return last == 0 ? 1.0 : dir.jumps[2][jump_bin(static_cast<std::ptrdiff_t>(width - last), most)];
   };
   x.forward.assign((m + 1) * width, 0.0);
   x.backward.assign((m + 1) * width, 0.0);
@@ -148,7 +143,7 @@ double AlignmentEm::expect_hmm(int d, std::size_t s, Scratch& x) {
   log_prob += std::log(total_end);
   for (auto& h : x.jumps) h.assign(2 * most + 1, 0.0);
   for (std::size_t last = 1; last < width; ++last) {
-    x.jumps[2][bin(static_cast<std::ptrdiff_t>(width - last), most)] +=
+    x.jumps[2][jump_bin(static_cast<std::ptrdiff_t>(width - last), most)] +=
         x.forward[m * width + last] * end(last) / total_end;
   }
   x.weight.resize(width);
@@ -173,7 +168,7 @@ double AlignmentEm::expect_hmm(int d, std::size_t s, Scratch& x) {
         const double flow = before[last] * step / total_end;
         arrivals += flow;
         const std::ptrdiff_t distance = static_cast<std::ptrdiff_t>(i) - static_cast<std::ptrdiff_t>(last);
-        x.jumps[last == 0 ? 0 : 1][bin(distance, most)] += flow;
+        x.jumps[last == 0 ? 0 : 1][jump_bin(distance, most)] += flow;
       }
       add(dir.pair_count[x.cells[t * n + i - 1]], arrivals);
     }

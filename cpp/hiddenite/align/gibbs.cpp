@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "hiddenite/base/error.hpp"
 #include "hiddenite/base/interrupt.hpp"
@@ -10,13 +14,10 @@ namespace hiddenite::align {
 
 namespace {
 
-constexpr double LEAST_RATIO = 1e-6;  // of a fertility beyond the largest
+constexpr std::uint64_t MANY_CELLS = 2'000'000;
+constexpr std::uint32_t FEWEST_UNITS = 3;  // a probability's in one byte
 
-// The histogram's bin of a distance.
-std::size_t bin(std::ptrdiff_t distance, std::uint32_t max_jump) {
-  const auto most = static_cast<std::ptrdiff_t>(max_jump);
-  return static_cast<std::size_t>(std::clamp(distance, -most, most) + most);
-}
+constexpr auto HISTOGRAMS = {&JumpHistograms::start, &JumpHistograms::inner, &JumpHistograms::end};
 
 void normalise(std::vector<double>& counts, double uniform) {
   double total = 0.0;
@@ -24,37 +25,65 @@ void normalise(std::vector<double>& counts, double uniform) {
   for (double& c : counts) c = (1.0 - uniform) * c / total + uniform / static_cast<double>(counts.size());
 }
 
+void add_to(JumpHistograms& sums, const JumpHistograms& more) {
+  for (const auto part : HISTOGRAMS) {
+    (sums.*part).resize((more.*part).size(), 0.0);
+    for (std::size_t k = 0; k < (more.*part).size(); ++k) (sums.*part)[k] += (more.*part)[k];
+  }
+}
+
 }  // namespace
 
-GibbsChain::GibbsChain(const Bitext& bitext, const PairTable& table, const GibbsOptions& options, std::uint64_t seed,
-                       std::uint64_t chain, const BaseCounts* base)
-    : bitext_(bitext), table_(table), options_(options), seed_(seed), chain_(chain), base_(base),
-      pairs_(table.num_pairs()), stem_pairs_(table.num_stem_pairs, {0, 0}) {
-  const auto collected = std::max<std::uint32_t>(1, options.sweeps() - options.first_collected());
-  cell_unit_ = 65535u / collected;
-  const auto prior = static_cast<float>(options.lexicon_prior);
-  for (std::size_t p = 0; p < pairs_.size(); ++p) {
-    pairs_[p] = {{0, 0}, prior + (table.likeness.empty() ? 0.0f : table.likeness[p]), table.stem_pair[p]};
+CellFormat::CellFormat(std::uint64_t num_cells, const GibbsOptions& options) {
+  const std::uint32_t terms = std::max<std::uint32_t>(1, options.num_collected() * options.chains);
+  width = num_cells > MANY_CELLS && terms * FEWEST_UNITS <= 255 ? 1 : 2;
+  unit = (width == 1 ? 255u : 65535u) / terms;
+  if (unit == 0) throw ModelError("more than 65535 sweeps are averaged; ask for fewer sweeps or chains");
+}
+
+GibbsChain::GibbsChain(const Bitext& bitext, const Meetings& meetings, const GibbsOptions& options,
+                       std::uint64_t seed, std::uint32_t lane, std::uint32_t lanes, const BaseCounts* base)
+    : bitext_(bitext), meetings_(meetings), options_(options), format_(meetings.num_cells(), options), seed_(seed),
+      lane_(lane), lanes_(lanes), base_(base), reach_(static_cast<std::ptrdiff_t>(meetings.longest) + 1) {
+  if (std::max(bitext.source.words.size(), bitext.target.words.size()) > PairCounts::MAX_ID) {
+    throw ModelError("a side has more than 268 million different words");
   }
+  fill_priors();
+  for (const AlikePair& pair : meetings.alike) pairs_.add(PairCounts::key(pair.source, pair.target), pair.likeness);
+  begin_chain();
+}
+
+void GibbsChain::fill_priors() {
+  const auto prior = static_cast<float>(options_.lexicon_prior), stem_prior = static_cast<float>(options_.stem_prior);
   for (int d = 0; d < 2; ++d) {
-    const auto& partners = d == 0 ? table.source_partners : table.target_partners;
-    const auto& likeness = d == 0 ? table.source_likeness : table.target_likeness;
-    const auto& stem_partners = d == 0 ? table.source_stem_partners : table.target_stem_partners;
-    for (std::size_t w = 0; w < partners.size(); ++w) {
-      word_base_[d].push_back(prior * static_cast<float>(partners[w]) + likeness[w] +
-                              static_cast<float>(options.stem_weight));
+    for (std::size_t w = 0; w < meetings_.partners[d].size(); ++w) {
+      word_base_[d].push_back(prior * static_cast<float>(meetings_.partners[d][w]) + meetings_.likeness[d][w] +
+                              static_cast<float>(options_.stem_weight));
     }
-    for (const std::uint32_t n : stem_partners) {
-      stem_base_[d].push_back(static_cast<float>(options.stem_prior) * static_cast<float>(std::max(n, 1u)));
+    for (const std::uint32_t n : meetings_.stem_partners[d]) {
+      stem_base_[d].push_back(stem_prior * static_cast<float>(std::max(n, 1u)));
     }
-    for (std::size_t w = 0; w < to(d).words.size(); ++w) {
-      const std::uint32_t all = to(d).stem_count[to(d).stem_of_word[w]];
-      share_of_stem_[d].push_back(all == 0 ? 0.0f : static_cast<float>(to(d).count[w]) / static_cast<float>(all));
+    const TextSide& text = to(d);
+    for (std::size_t w = 0; w < text.words.size(); ++w) {
+      const WordId stem = text.stem_of_word[w];
+      const float seen = base_ ? base_->word_seen[1 - d][w] : 0.0f;
+      const float seen_stem = base_ ? base_->stem_seen[1 - d][stem] : 0.0f;
+      const float all = static_cast<float>(text.stem_count[stem]) + seen_stem;
+      share_of_stem_[d].push_back(all == 0.0f ? 0.0f : (static_cast<float>(text.count[w]) + seen) / all);
     }
-    Random random(seed, splitmix64(chain) ^ static_cast<std::uint64_t>(d));
-    draw_first_links(d, random);
-    count_all(d);
   }
+}
+
+void GibbsChain::begin_chain() {
+  const std::uint64_t chain = lane_ + std::uint64_t{lanes_} * (done_ / std::max(options_.sweeps(), 1u));
+  Random random(seed_, splitmix64(chain));
+  pairs_.forget();
+  stem_pairs_.forget();
+  draw_first_links(bitext_, options_.diagonal, random, {&directions_[0].links, &directions_[1].links});
+  count_all();
+#ifdef __GLIBC__
+  malloc_trim(0);  // what the first links took is not needed again
+#endif
 }
 
 void GibbsChain::restore(std::uint32_t sweeps_done, std::array<GibbsDirection, 2> directions) {
@@ -65,79 +94,56 @@ void GibbsChain::restore(std::uint32_t sweeps_done, std::array<GibbsDirection, 2
       for (std::uint64_t t = to(d).begin[s]; t < to(d).begin[s + 1]; ++t) fits &= directions[d].links[t] <= n;
     }
     const bool collects = sweeps_done > options_.first_collected();
-    fits &= directions[d].cell_sums.size() == (collects ? table_.cell.size() : 0);
+    fits &= directions[d].cell_sums.size() == (collects ? meetings_.num_cells() * format_.width : 0);
     if (!fits) throw ModelError("the checkpoint was made for another text or other options");
   }
   done_ = sweeps_done;
   is_torn_ = false;
-  for (Pair& pair : pairs_) pair.count = {0, 0};
-  std::fill(stem_pairs_.begin(), stem_pairs_.end(), std::array<std::uint32_t, 2>{0, 0});
-  for (int d = 0; d < 2; ++d) {
-    directions_[d] = std::move(directions[d]);
-    count_all(d);
+  for (int d = 0; d < 2; ++d) directions_[d] = std::move(directions[d]);
+  count_all();
+}
+
+std::size_t GibbsChain::bytes() const {
+  std::size_t total = pairs_.bytes() + stem_pairs_.bytes();
+  for (const GibbsDirection& dir : directions_) {
+    total += 4 * dir.links.size() + dir.cell_sums.size() + 4 * (dir.fertility.size() + dir.fertility_sums.size());
   }
+  return total;
 }
 
 // ------------------------------------------------------------------ counts
 
-void GibbsChain::open_sentence(int d, std::size_t s) {
-  from_words_ = from(d).sentence(s);
-  to_words_ = to(d).sentence(s);
-  const std::uint32_t* const cell = table_.cell.data() + table_.cell_begin[s];
-  const std::size_t n = from_words_.size(), m = to_words_.size();
-  if (d == 0) {
-    cells_.assign(cell, cell + n * m);
-    return;
-  }
-  cells_.resize(n * m);
-  for (std::size_t k = 0; k < n; ++k) {
-    for (std::size_t t = 0; t < m; ++t) cells_[t * n + k] = cell[k * m + t];
-  }
+void GibbsChain::count_all() {
+  pairs_.forget();
+  stem_pairs_.forget();
+  for (int d = 0; d < 2; ++d) count_links(d);
 }
 
-// Squared meetings over counts, near the diagonal: a start that needs no model.
-void GibbsChain::draw_first_links(int d, Random& random) {
+void GibbsChain::count_links(int d) {
   GibbsDirection& dir = directions_[d];
-  dir.links.assign(to(d).tokens.size(), 0);
-  for (std::size_t s = 0; s < bitext_.num_sentences(); ++s) {
-    check_interrupt();
-    open_sentence(d, s);
-    const std::size_t n = from_words_.size(), m = to_words_.size();
-    if (n == 0) continue;
-    weights_.resize(n);
-    for (std::size_t t = 0; t < m; ++t) {
-      const double here = (static_cast<double>(t) + 0.5) / static_cast<double>(m);
-      double sum = 0.0;
-      for (std::size_t k = 0; k < n; ++k) {
-        const double meetings = table_.meetings[cells_[t * n + k]];
-        const double there = (static_cast<double>(k) + 0.5) / static_cast<double>(n);
-        const double expected = static_cast<double>(from(d).count[from_words_[k]]) * to(d).count[to_words_[t]];
-        weights_[k] = sum += meetings * meetings / expected * std::exp(-options_.diagonal * std::abs(here - there));
-      }
-      dir.links[to(d).begin[s] + t] = static_cast<std::uint32_t>(1 + random.draw({weights_.data(), n}));
-    }
-  }
-}
-
-void GibbsChain::count_all(int d) {
-  GibbsDirection& dir = directions_[d];
-  dir.word_count.assign(from(d).words.size(), 0);
-  dir.stem_count.assign(from(d).stems.size(), 0);
-  dir.null_count.assign(to(d).words.size(), 0);
-  dir.null_total = 0;
+  dir.word_count.assign(from(d).words.size(), 0.0);
+  dir.stem_count.assign(from(d).stems.size(), 0.0);
+  dir.null_count.assign(to(d).words.size(), 0.0f);
+  dir.null_total = 0.0;
   if (base_) count_base(d);
   for (std::size_t s = 0; s < bitext_.num_sentences(); ++s) {
     check_interrupt();
-    open_sentence(d, s);
+    const auto from_words = from(d).sentence(s), to_words = to(d).sentence(s);
     const std::uint32_t* const links = dir.links.data() + to(d).begin[s];
-    for (std::size_t t = 0; t < to_words_.size(); ++t) {
+    for (std::size_t t = 0; t < to_words.size(); ++t) {
       if (links[t] == 0) {
-        ++dir.null_count[to_words_[t]];
-        ++dir.null_total;
-      } else {
-        const std::size_t k = links[t] - 1;
-        add_link(d, cells_[t * from_words_.size() + k], from_words_[k], 1);
+        dir.null_count[to_words[t]] += 1.0f;
+        dir.null_total += 1.0;
+        continue;
       }
+      const WordId e = from_words[links[t] - 1], f = to_words[t];
+      const WordId e_stem = from(d).stem_of_word[e], f_stem = to(d).stem_of_word[f];
+      const auto key = d == 0 ? PairCounts::key(e, f) : PairCounts::key(f, e);
+      const auto stem_key = d == 0 ? PairCounts::key(e_stem, f_stem) : PairCounts::key(f_stem, e_stem);
+      pairs_[pairs_.add(key)].count[d] += 1.0f;
+      stem_pairs_[stem_pairs_.add(stem_key)].count[d] += 1.0f;
+      dir.word_count[e] += 1.0;
+      dir.stem_count[e_stem] += 1.0;
     }
   }
 }
@@ -147,28 +153,22 @@ void GibbsChain::count_base(int d) {
   dir.word_count = base_->word_links[d];
   dir.stem_count = base_->stem_links[d];
   dir.null_count = base_->null_links[d];
-  for (const std::uint32_t n : dir.null_count) dir.null_total += n;
-  for (std::size_t k = 0; k < base_->pairs.size(); ++k) {
-    Pair& pair = pairs_[base_->pairs[k]];
-    pair.count[d] += base_->pair_links[d][k];
-    stem_pairs_[pair.stem][d] += base_->pair_links[d][k];
+  for (const float n : dir.null_count) dir.null_total += n;
+  for (const auto& pair : base_->pairs) {
+    pairs_[pairs_.add(PairCounts::key(pair.source, pair.target))].count[d] += pair.links[d];
+  }
+  for (const auto& pair : base_->stem_pairs) {
+    stem_pairs_[stem_pairs_.add(PairCounts::key(pair.source, pair.target))].count[d] += pair.links[d];
   }
 }
 
-// `change` is 1, or -1 as an unsigned number.
-void GibbsChain::add_link(int d, std::uint32_t pair, WordId from_word, std::uint32_t change) {
-  Pair& p = pairs_[pair];
-  p.count[d] += change;
-  stem_pairs_[p.stem][d] += change;
-  directions_[d].word_count[from_word] += change;
-  directions_[d].stem_count[from(d).stem_of_word[from_word]] += change;
-}
-
-void GibbsChain::estimate_jumps(int d, bool collect) {
+void GibbsChain::estimate_jumps(int d, Stage stage, bool collect) {
   GibbsDirection& dir = directions_[d];
   const std::uint32_t most = options_.max_jump;
   JumpHistograms& jumps = dir.jumps;
-  for (auto* h : {&jumps.start, &jumps.inner, &jumps.end}) h->assign(2 * most + 1, 0.0);
+  for (const auto part : HISTOGRAMS) (jumps.*part).assign(2 * most + 1, 0.0);
+  std::vector<std::uint64_t> linked(meetings_.longest + 1, 0);  // by position: the last sentence + 1 that links it
+  double later = 0.0;                                           // links beyond the first of their word
   for (std::size_t s = 0; s < bitext_.num_sentences(); ++s) {
     if (s % 1024 == 0) check_interrupt();
     const auto n = static_cast<std::ptrdiff_t>(from(d).sentence(s).size());
@@ -176,188 +176,100 @@ void GibbsChain::estimate_jumps(int d, bool collect) {
     for (std::uint64_t t = to(d).begin[s]; t < to(d).begin[s + 1]; ++t) {
       const std::ptrdiff_t i = dir.links[t];
       if (i == 0) continue;
-      jumps.inner[bin(i - last, most)] += last > 0;
-      jumps.start[bin(i, most)] += last == 0;
+      (last > 0 ? jumps.inner : jumps.start)[jump_bin(i - last, most)] += 1.0;
+      later += linked[static_cast<std::size_t>(i)] == s + 1;
+      linked[static_cast<std::size_t>(i)] = s + 1;
       last = i;
     }
-    if (last > 0) jumps.end[bin(n + 1 - last, most)] += 1.0;
+    if (last > 0) jumps.end[jump_bin(n + 1 - last, most)] += 1.0;
   }
-  const auto add = [](JumpHistograms& sums, const JumpHistograms& more) {
-    for (const auto part : {&JumpHistograms::start, &JumpHistograms::inner, &JumpHistograms::end}) {
-      (sums.*part).resize((more.*part).size(), 0.0);
-      for (std::size_t k = 0; k < (more.*part).size(); ++k) (sums.*part)[k] += (more.*part)[k];
+  if (stage == Stage::FERTILITY) {
+    double& stays = jumps.inner[most];
+    const double moves = std::accumulate(jumps.inner.begin(), jumps.inner.end(), 0.0) - stays;
+    stays = later > 0.0 ? moves * stays / later : 0.0;
+  }
+  if (collect) add_to(dir.jump_sums, jumps);
+  if (base_) add_to(jumps, base_->jumps[d]);
+  for (const auto part : HISTOGRAMS) normalise(jumps.*part, options_.uniform_jump);
+  spread_jumps(d);
+}
+
+void GibbsChain::spread_jumps(int d) {
+  std::size_t row = 0;
+  for (const auto part : HISTOGRAMS) {
+    JumpRow& spread = rows_[d][row++];
+    spread.ahead.resize(static_cast<std::size_t>(2 * reach_ + 1));
+    spread.back.resize(spread.ahead.size());
+    for (std::ptrdiff_t x = -reach_; x <= reach_; ++x) {
+      const auto p = static_cast<float>((directions_[d].jumps.*part)[jump_bin(x, options_.max_jump)]);
+      spread.ahead[static_cast<std::size_t>(reach_ + x)] = p;
+      spread.back[static_cast<std::size_t>(reach_ - x)] = p;
     }
-  };
-  if (collect) add(dir.jump_sums, jumps);
-  if (base_) add(jumps, base_->jumps[d]);
-  for (auto* h : {&jumps.start, &jumps.inner, &jumps.end}) normalise(*h, options_.uniform_jump);
+  }
 }
 
 void GibbsChain::estimate_fertilities(int d, bool collect) {
+  constexpr float LEAST_RATIO = 1e-6f;  // of a fertility beyond the largest
   GibbsDirection& dir = directions_[d];
   const std::size_t width = options_.max_fertility + 1;
-  std::vector<float> histogram(from(d).words.size() * width, 0.0f);
+  std::vector<float>& histogram = dir.fertility;  // becomes ratios in place
+  histogram.assign(from(d).words.size() * width, 0.0f);
   std::vector<double> global(width, 0.01);
   std::vector<std::uint32_t> counts;
-  double total = 0.01 * static_cast<double>(width);
   for (std::size_t s = 0; s < bitext_.num_sentences(); ++s) {
     if (s % 1024 == 0) check_interrupt();
     const auto words = from(d).sentence(s);
     counts.assign(words.size() + 1, 0);
     for (std::uint64_t t = to(d).begin[s]; t < to(d).begin[s + 1]; ++t) ++counts[dir.links[t]];
     for (std::size_t k = 0; k < words.size(); ++k) {
-      const std::size_t fertility = std::min<std::size_t>(counts[k + 1], options_.max_fertility);
-      histogram[words[k] * width + fertility] += 1.0f;
-      global[fertility] += 1.0;
-      total += 1.0;
+      histogram[words[k] * width + std::min<std::size_t>(counts[k + 1], options_.max_fertility)] += 1.0f;
     }
   }
-  if (collect) {
-    dir.fertility_sums.resize(histogram.size(), 0.0f);
-    for (std::size_t k = 0; k < histogram.size(); ++k) dir.fertility_sums[k] += histogram[k];
+  if (collect) dir.fertility_sums.resize(histogram.size(), 0.0f);
+  for (std::size_t k = 0; k < histogram.size(); ++k) {
+    if (collect) dir.fertility_sums[k] += histogram[k];
+    if (base_) histogram[k] += base_->fertility[d][k];
+    global[k % width] += histogram[k];
   }
-  if (base_) {
-    for (std::size_t k = 0; k < histogram.size(); ++k) {
-      histogram[k] += base_->fertility[d][k];
-      global[k % width] += base_->fertility[d][k];
-      total += base_->fertility[d][k];
-    }
-  }
+  double total = 0.0;
+  for (const double g : global) total += g;
   for (double& g : global) g *= options_.fertility_weight / total;
-  dir.fertility.assign(histogram.size(), LEAST_RATIO);
   for (std::size_t w = 0; w < from(d).words.size(); ++w) {
-    const float* const h = histogram.data() + w * width;
+    float* const h = histogram.data() + w * width;
     for (std::size_t c = 0; c + 1 < width; ++c) {
-      dir.fertility[w * width + c] = (h[c + 1] + global[c + 1]) / (h[c] + global[c]);
+      h[c] = static_cast<float>((h[c + 1] + global[c + 1]) / (h[c] + global[c]));
     }
+    h[width - 1] = LEAST_RATIO;
   }
 }
 
 // ------------------------------------------------------------------ sweeps
 
-void GibbsChain::refresh_lexicon(int d, WordId stem) {
-  const GibbsDirection& dir = directions_[d];
-  for (std::size_t k = 0; k < from_words_.size(); ++k) {
-    const WordId w = from_words_[k];
-    if (from(d).stem_of_word[w] != stem) continue;
-    lexicon_scale_[k] = 1.0 / (dir.word_count[w] + static_cast<double>(word_base_[d][w]));
-    stem_scale_[k] = options_.stem_weight / (dir.stem_count[stem] + static_cast<double>(stem_base_[d][stem]));
-  }
-}
-
-template <GibbsChain::Stage stage>
-double GibbsChain::draw_sentence(int d, std::size_t s, Random& random, bool collect) {
-  GibbsDirection& dir = directions_[d];
-  open_sentence(d, s);
-  const std::size_t n = from_words_.size(), m = to_words_.size();
-  std::uint32_t* const links = dir.links.data() + to(d).begin[s];
-  const std::uint32_t* const partners = directions_[1 - d].links.data() + from(d).begin[s];
-  lexicon_scale_.resize(n);
-  stem_scale_.resize(n);
-  weights_.resize(n + 1);
-  fertilities_.assign(n, 0);
-  for (const WordId w : from_words_) refresh_lexicon(d, from(d).stem_of_word[w]);
-  for (std::size_t t = 0; t < m; ++t) {
-    if (links[t] > 0) ++fertilities_[links[t] - 1];
-  }
-  const double p0 = options_.null_probability;
-  const double stem_prior = options_.stem_prior;
-  const double null_scale = p0 / (1.0 - p0);
-  const double null_base = options_.null_prior * static_cast<double>(to(d).words.size());
-  const std::size_t width = options_.max_fertility + 1;
-  const std::uint32_t most = options_.max_jump;
-  double log_total = 0.0;
-  std::size_t last = 0, next = 0;  // the real links around t; positions + 1, 0 if none
-  for (std::size_t t = 0; t < m; ++t) {
-    const WordId word = to_words_[t];
-    const std::uint32_t* const row = cells_.data() + t * n;
-    if (links[t] == 0) {
-      --dir.null_count[word];
-      --dir.null_total;
-    } else {
-      const std::size_t k = links[t] - 1;
-      add_link(d, row[k], from_words_[k], static_cast<std::uint32_t>(-1));
-      --fertilities_[k];
-      refresh_lexicon(d, from(d).stem_of_word[from_words_[k]]);
-    }
-    double around = 1.0;  // the jump that NULL leaves
-    if constexpr (stage != Stage::MODEL1) {
-      std::size_t u = t + 1;
-      while (u < m && links[u] == 0) ++u;
-      next = u < m ? links[u] : 0;
-      const auto signed_last = static_cast<std::ptrdiff_t>(last), signed_next = static_cast<std::ptrdiff_t>(next);
-      const auto after_end = static_cast<std::ptrdiff_t>(n + 1);
-      if (next > 0) {
-        around = last > 0 ? dir.jumps.inner[bin(signed_next - signed_last, most)]
-                          : dir.jumps.start[bin(signed_next, most)];
-      } else {
-        around = last > 0 ? dir.jumps.end[bin(after_end - signed_last, most)] : 1.0;
-      }
-    }
-    const double share = share_of_stem_[d][word];
-    double sum = weights_[0] = null_scale * around * (dir.null_count[word] + options_.null_prior) /
-                               (static_cast<double>(dir.null_total) + null_base);
-    for (std::size_t k = 0; k < n; ++k) {
-      const Pair& pair = pairs_[row[k]];
-      double w = (static_cast<double>(pair.count[d]) + static_cast<double>(pair.prior) +
-                  stem_scale_[k] * share * (stem_pairs_[pair.stem][d] + stem_prior)) * lexicon_scale_[k];
-      if constexpr (stage != Stage::MODEL1) {
-        const auto here = static_cast<std::ptrdiff_t>(k + 1);
-        w *= last > 0 ? dir.jumps.inner[bin(here - static_cast<std::ptrdiff_t>(last), most)]
-                      : dir.jumps.start[bin(here, most)];
-        w *= next > 0 ? dir.jumps.inner[bin(static_cast<std::ptrdiff_t>(next) - here, most)]
-                      : dir.jumps.end[bin(static_cast<std::ptrdiff_t>(n + 1) - here, most)];
-      }
-      if constexpr (stage == Stage::FERTILITY) {
-        w *= dir.fertility[from_words_[k] * width + std::min<std::size_t>(fertilities_[k], options_.max_fertility)];
-      }
-      if (partners[k] == t + 1) w *= options_.coupling;
-      weights_[k + 1] = sum += w;
-    }
-    log_total += std::log(sum);
-    const auto link = static_cast<std::uint32_t>(random.draw({weights_.data(), n + 1}));
-    links[t] = link;
-    if (link == 0) {
-      ++dir.null_count[word];
-      ++dir.null_total;
-    } else {
-      add_link(d, row[link - 1], from_words_[link - 1], 1);
-      ++fertilities_[link - 1];
-      refresh_lexicon(d, from(d).stem_of_word[from_words_[link - 1]]);
-      last = link;
-    }
-    if (collect) {
-      std::uint16_t* const sums = dir.cell_sums.data() + table_.cell_begin[s];
-      const double scale = cell_unit_ / sum;
-      for (std::size_t k = 0; k < n; ++k) {
-        const auto p = static_cast<std::uint16_t>(scale * (weights_[k + 1] - weights_[k]) + 0.5);
-        sums[d == 0 ? t * n + k : k * m + t] += p;
-      }
-    }
-  }
-  return log_total;
-}
-
 double GibbsChain::sweep(std::size_t begin, std::size_t end, std::uint64_t shard) {
   if (is_torn_) throw ModelError("the training was stopped within a sweep; begin again, or go on from its checkpoint");
   is_torn_ = true;
-  Random random(seed_, splitmix64(chain_ + 1) ^ splitmix64(done_ + 1) ^ (shard == 0 ? 0 : splitmix64(~shard)));
-  const bool fertile = done_ >= options_.model1_sweeps + options_.hmm_sweeps;
-  const bool jumps = done_ >= options_.model1_sweeps;
-  const bool collect = done_ >= options_.first_collected();
+  const std::uint32_t number = done_ % std::max(options_.sweeps(), 1u), round = done_ / std::max(options_.sweeps(), 1u);
+  if (number == 0 && round > 0) begin_chain();
+  const std::uint64_t chain = lane_ + std::uint64_t{lanes_} * round;
+  Random random(seed_, splitmix64(chain + 1) ^ splitmix64(number + 1) ^ (shard == 0 ? 0 : splitmix64(~shard)));
+  const bool collect = number >= options_.first_collected();
+  const Stage stage = number >= options_.model1_sweeps + options_.hmm_sweeps ? Stage::FERTILITY
+                      : number >= options_.model1_sweeps                      ? Stage::HMM
+                                                                              : Stage::MODEL1;
   for (int d = 0; d < 2; ++d) {
-    if (jumps) estimate_jumps(d, collect);
-    if (fertile) estimate_fertilities(d, collect);
-    if (collect) directions_[d].cell_sums.resize(table_.cell.size(), 0);
+    if (stage != Stage::MODEL1) estimate_jumps(d, stage, collect);
+    if (stage == Stage::FERTILITY) estimate_fertilities(d, collect);
+    if (collect) directions_[d].cell_sums.resize(meetings_.num_cells() * format_.width, 0);
   }
+  // Multiples of the golden ratio: over the sweeps what is cut off evens out.
+  const double place = 0.6180339887498949 * static_cast<double>(number + 1 + std::uint64_t{options_.sweeps()} * chain);
+  dither_ = std::min(static_cast<float>(place - std::floor(place)), 0.999f);
   double log_total = 0.0;
   for (std::size_t s = begin; s < std::min(end, bitext_.num_sentences()); ++s) {
     check_interrupt();
-    for (int d = 0; d < 2; ++d) {
-      log_total += fertile ? draw_sentence<Stage::FERTILITY>(d, s, random, collect)
-                   : jumps ? draw_sentence<Stage::HMM>(d, s, random, collect)
-                           : draw_sentence<Stage::MODEL1>(d, s, random, collect);
-    }
+    if (bitext_.source.sentence(s).empty() || bitext_.target.sentence(s).empty()) continue;
+    look_up_pairs(s);
+    for (int d = 0; d < 2; ++d) log_total += sweep_sentence(stage, d, s, random, collect);
   }
   ++done_;
   is_torn_ = false;

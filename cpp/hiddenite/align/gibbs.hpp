@@ -7,37 +7,52 @@
 // counts without the word at hand; s is the likeness of the spellings, q the
 // back-off to stems. Jumps (three histograms: from the start, inside, to the end)
 // and fertilities (a histogram a word, backed off to that of all words) are
-// estimated anew before each sweep. A link weighs g times as much if the other
+// estimated anew before each sweep. Once words have fertilities, the words that one
+// word generates are a unit: how many there are is the fertility's business, and
+// how often the next of them follows at once, u = (jumps of 0) / (links beyond a
+// word's first), is estimated beside the jumps from unit to unit: the histogram has
+// u times their number as jumps of 0. Counting the plain jumps of 0 would charge
+// a unit of several words twice, as rare fertility and as rare jump. A link weighs g times as much if the other
 // direction has it too: Gibbs sampling for p(a) p(b) g^(links in both).
 //
 // Stages: Model 1 (lexicon alone), HMM (jumps), fertility. Over the second half of
 // the fertility sweeps the conditional probabilities of the links are added up:
 // their means are the answer, and expected counts for a model to keep.
 //
-// A chain's sweep k draws from stream (seed, chain, k): the same links for any
-// number of threads, and after any interruption between sweeps.
+// Several short chains are worth more than one long chain: each begins with first links of
+// its own. A GibbsChain runs them one after the other and adds their probabilities up, so
+// that memory does not grow with their number. Only pairs that are linked have counts
+// (pair_counts.hpp); the pairs of a sentence are looked up once a sweep for both directions.
+//
+// Chain c's sweep k draws from stream (seed, c, k): the same links for any number of
+// threads, and after any interruption between sweeps.
 #pragma once
 
 #include <array>
 
 #include "hiddenite/align/bitext.hpp"
+#include "hiddenite/align/meetings.hpp"
+#include "hiddenite/align/pair_counts.hpp"
 #include "hiddenite/base/random.hpp"
 
 namespace hiddenite::align {
 
 struct GibbsOptions {
   std::uint32_t model1_sweeps = 8, hmm_sweeps = 8, fertility_sweeps = 32;
+  std::uint32_t chains = 1;        // in all
   double coupling = 2.0;           // g
   double lexicon_prior = 0.0003;   // a
   double stem_weight = 5.0;        // m
   double stem_prior = 0.0005;      // a'
-  double null_probability = 0.3, null_prior = 0.01;
+  double null_probability = 0.2, null_prior = 0.01;
   double fertility_weight = 5.0;   // of the histogram of all words, in a word's own
   std::uint32_t max_fertility = 10, max_jump = 40;
   double uniform_jump = 0.02;      // share of the uniform distribution in a jump histogram
   double diagonal = 4.0;           // of the first links: exp(-diagonal |i / I - j / J|)
+  // Of one chain.
   std::uint32_t sweeps() const { return model1_sweeps + hmm_sweeps + fertility_sweeps; }
   std::uint32_t first_collected() const { return model1_sweeps + hmm_sweeps + fertility_sweeps / 2; }
+  std::uint32_t num_collected() const { return sweeps() - first_collected(); }
 };
 
 // Distances, cut at max_jump; [0] is -max_jump. From the start: the position; to the end: words left plus one.
@@ -45,37 +60,53 @@ struct JumpHistograms {
   std::vector<double> start, inner, end;
 };
 
-// Links counted in earlier texts, by the ids of the text at hand: a training that goes on from a model adds them
-// to its own counts.
+// Links counted in earlier texts or given by a lexicon, by the ids of the text at hand: training adds them to its
+// own counts.
 struct BaseCounts {
-  std::vector<std::uint32_t> pairs;
-  std::array<std::vector<std::uint32_t>, 2> pair_links;              // of each of these
-  std::array<std::vector<std::uint32_t>, 2> word_links, stem_links;  // by the generating side, all pairs
-  std::array<std::vector<std::uint32_t>, 2> null_links;              // by the generated word
-  std::array<std::vector<float>, 2> fertility;                       // [word * (max + 1) + count]
+  struct Pair {
+    WordId source, target;             // words, or stems
+    std::array<float, 2> links;        // multiples of 1 / 64
+  };
+  std::vector<Pair> pairs, stem_pairs;
+  std::array<std::vector<double>, 2> word_links, stem_links;  // by the generating side, all pairs
+  std::array<std::vector<float>, 2> null_links;               // by the generated word
+  std::array<std::vector<float>, 2> word_seen;                // occurrences in earlier texts, by side
+  std::array<std::vector<float>, 2> stem_seen;
+  std::array<std::vector<float>, 2> fertility;                // [word * (max + 1) + count]
   std::array<JumpHistograms, 2> jumps;
 };
 
 // One direction's links and counts. Pairs' counts are beside each other in the chain.
 struct GibbsDirection {
-  std::vector<std::uint32_t> word_count, stem_count;  // of links, by the word that generates
-  std::vector<std::uint32_t> null_count;              // by the generated word
-  std::uint64_t null_total = 0;
+  std::vector<double> word_count, stem_count;         // of links, by the word that generates
+  std::vector<float> null_count;                      // by the generated word
+  double null_total = 0.0;
   std::vector<std::uint32_t> links;                   // of each generated token: 0 or a position + 1
   JumpHistograms jumps;                               // probabilities
-  std::vector<double> fertility;                      // [word * (max + 1) + count]: p(count + 1) / p(count)
+  std::vector<float> fertility;                       // [word * (max + 1) + count]: p(count + 1) / p(count)
   // Sums over the collected sweeps.
-  std::vector<std::uint16_t> cell_sums;               // in units of 1 / cell_unit
+  std::vector<std::uint8_t> cell_sums;                // cell_width bytes a cell, in units of 1 / cell_unit
   JumpHistograms jump_sums;
   std::vector<float> fertility_sums;                  // [word * (max + 1) + count]
 };
 
+// How probabilities are added up: two bytes a cell, one if there are many cells and few sweeps.
+struct CellFormat {
+  CellFormat(std::uint64_t num_cells, const GibbsOptions& options);
+  std::uint32_t width, unit;
+  std::uint32_t read(const std::vector<std::uint8_t>& sums, std::uint64_t cell) const {
+    return width == 1 ? sums[cell] : sums[2 * cell] | std::uint32_t{sums[2 * cell + 1]} << 8;
+  }
+};
+
 class GibbsChain {
  public:
-  // Text, table and base (or none) must outlive this.
-  GibbsChain(const Bitext& bitext, const PairTable& table, const GibbsOptions& options, std::uint64_t seed,
-             std::uint64_t chain, const BaseCounts* base = nullptr);
+  // Text, meetings and base (or none) must outlive this. Of `lanes` that run beside each other this one runs chains
+  // lane, lane + lanes ... in turn.
+  GibbsChain(const Bitext& bitext, const Meetings& meetings, const GibbsOptions& options, std::uint64_t seed,
+             std::uint32_t lane, std::uint32_t lanes, const BaseCounts* base = nullptr);
 
+  // Of all its chains.
   std::uint32_t num_sweeps_done() const { return done_; }
   // Returns the mean over all words of ln of the links' total weight: how well words are explained.
   double sweep() { return sweep(0, bitext_.num_sentences(), 0); }
@@ -85,47 +116,78 @@ class GibbsChain {
   double sweep(std::size_t begin, std::size_t end, std::uint64_t shard);
 
   const GibbsDirection& direction(std::size_t d) const { return directions_.at(d); }  // 0 forward, 1 reverse
-  std::uint32_t cell_unit() const { return cell_unit_; }
+  const CellFormat& cell_format() const { return format_; }
+  std::size_t bytes() const;
   // For a checkpoint between sweeps: directions hold links and sums; the rest follows from them.
   void restore(std::uint32_t sweeps_done, std::array<GibbsDirection, 2> directions);
 
  private:
-  struct Pair {
-    std::array<std::uint32_t, 2> count;
-    float prior;
-    std::uint32_t stem;
-  };
   enum class Stage { MODEL1, HMM, FERTILITY };
+  struct Candidate {  // a cell that is looked up
+    std::uint64_t hash;
+    std::uint32_t t, k;
+  };
+  // A histogram as probabilities for every distance there can be, [distance + reach], and the same mirrored.
+  struct JumpRow {
+    std::vector<float> ahead, back;
+  };
 
   const TextSide& from(int d) const { return d == 0 ? bitext_.source : bitext_.target; }
   const TextSide& to(int d) const { return d == 0 ? bitext_.target : bitext_.source; }
-  void draw_first_links(int d, Random& random);
-  void count_all(int d);
+  void begin_chain();
+  void fill_priors();
+  void count_all();
+  void count_links(int d);
   void count_base(int d);
-  void add_link(int d, std::uint32_t pair, WordId from_word, std::uint32_t change);
-  void estimate_jumps(int d, bool collect);
+  void estimate_jumps(int d, Stage stage, bool collect);
+  void spread_jumps(int d);
   void estimate_fertilities(int d, bool collect);
-  void open_sentence(int d, std::size_t s);
-  void refresh_lexicon(int d, WordId stem);
+  void look_up(const PairCounts& table, std::span<const WordId> source, std::span<const WordId> target,
+               std::uint32_t* slots);
+  void look_up_pairs(std::size_t s);
+  void open_direction(int d, std::size_t s, const std::uint32_t* partners);
+  void transpose_cells();
+  void remove_link(int d, std::size_t t, std::size_t k);
+  void add_link(int d, std::size_t t, std::size_t k);
+  void enter_pair(int d, std::size_t t, std::size_t k);
+  void enter_stem_pair(int d, std::size_t t, std::size_t k);
+  void refresh_lexicon(int d, std::size_t k);
   template <Stage stage>
   double draw_sentence(int d, std::size_t s, Random& random, bool collect);
+  template <Stage stage>
+  double weigh_links(int d, std::size_t t, std::size_t last, std::size_t next);
+  void collect_token(int d, std::size_t s, std::size_t t, double sum);
+  double sum_weights() const;
+  std::uint32_t draw_link(double null, double sum, Random& random) const;
+  double sweep_sentence(Stage stage, int d, std::size_t s, Random& random, bool collect);
 
   const Bitext& bitext_;
-  const PairTable& table_;
+  const Meetings& meetings_;
   GibbsOptions options_;
-  std::uint64_t seed_, chain_;
+  CellFormat format_;
+  std::uint64_t seed_;
+  std::uint32_t lane_, lanes_;
   const BaseCounts* base_;
-  std::uint32_t done_ = 0, cell_unit_ = 0;
+  std::uint32_t done_ = 0;
   bool is_torn_ = false;  // an interrupt ended a sweep halfway
-  std::vector<Pair> pairs_;
-  std::vector<std::array<std::uint32_t, 2>> stem_pairs_;
+  float dither_ = 0.5f;   // of the sweep at hand: what is added before probabilities are cut to whole units
+  PairCounts pairs_, stem_pairs_;
   std::array<GibbsDirection, 2> directions_;
   std::array<std::vector<float>, 2> word_base_, stem_base_, share_of_stem_;
-  // Of the sentence at hand.
+  std::array<std::array<JumpRow, 3>, 2> rows_;  // [direction][start, inner, end]
+  std::ptrdiff_t reach_;
+  // Of the sentence and the direction at hand.
   std::span<const WordId> from_words_, to_words_;
-  std::vector<std::uint32_t> cells_;                    // [to position * from length + from position]: pair
-  std::vector<double> lexicon_scale_, stem_scale_, weights_;  // per from position
-  std::vector<std::uint32_t> fertilities_;
+  std::vector<WordId> from_stems_, to_stems_;
+  std::vector<std::uint32_t> pair_slots_, stem_slots_;  // [to position * from length + from position]
+  std::vector<float> priors_;                           // likewise
+  std::vector<std::uint32_t> same_stem_;                // per from position: the next with its stem, round
+  std::vector<float> lexicon_scale_, stem_scale_, ratios_, weights_;  // per from position
+  std::vector<std::uint32_t> coupled_, next_coupled_;   // positions by what the other direction links them with
+  std::vector<std::uint64_t> hashes_;
+  std::vector<Candidate> candidates_;
+  std::vector<std::uint32_t> fertilities_, slot_copy_;
+  std::vector<float> prior_copy_;
 };
 
 }  // namespace hiddenite::align

@@ -11,8 +11,6 @@ namespace hiddenite::align {
 
 namespace {
 
-std::uint64_t key_of(WordId a, WordId b) { return std::uint64_t{a} << 32 | b; }
-
 void require(bool fits, const char* what) {
   if (!fits) throw ModelError(std::string("the alignment model's ") + what + " do not fit together");
 }
@@ -48,9 +46,9 @@ AlignmentModel::AlignmentModel(AlignmentTables tables, const GibbsOptions& optio
   for (std::size_t p = 0; p < num_pairs; ++p) {
     const std::uint32_t e = tables_.pair_source[p], f = tables_.pair_target[p];
     require(e < tables_.words[0].size() && f < tables_.words[1].size(), "pairs and words");
-    pair_place_.emplace(key_of(e, f), static_cast<std::uint32_t>(p));
+    pair_place_.emplace(pair_key(e, f), static_cast<std::uint32_t>(p));
     const auto [place, is_new] =
-        stem_pairs_.try_emplace(key_of(stem_of_word_[0][e], stem_of_word_[1][f]), std::array<double, 2>{0.0, 0.0});
+        stem_pairs_.try_emplace(pair_key(stem_of_word_[0][e], stem_of_word_[1][f]), std::array<double, 2>{0.0, 0.0});
     for (int d = 0; d < 2; ++d) {
       const double links = tables_.pair_count[d][p];
       const std::uint32_t from = d == 0 ? e : f;
@@ -71,13 +69,18 @@ AlignmentModel::AlignmentModel(AlignmentTables tables, const GibbsOptions& optio
       has_fertilities_ |= tables_.fertility[d][k] > 0.0f;
     }
     for (double& g : global) g /= total;
-    for (int h = 0; h < 3; ++h) {
-      std::vector<double>& probs = jump_probs_[d][h] = tables_.jumps[d][h];
-      double sum = 0.0;
-      for (double& p : probs) sum += p += 1e-3;
-      for (double& p : probs) {
-        p = (1.0 - options.uniform_jump) * p / sum + options.uniform_jump / static_cast<double>(probs.size());
-      }
+    fertility_total_[d] = total;
+    set_jump_probs(d);
+  }
+}
+
+void AlignmentModel::set_jump_probs(int d) {
+  for (int h = 0; h < 3; ++h) {
+    std::vector<double>& probs = jump_probs_[d][h] = tables_.jumps[d][h];
+    double sum = 0.0;
+    for (double& p : probs) sum += p += 1e-3;
+    for (double& p : probs) {
+      p = (1.0 - options_.uniform_jump) * p / sum + options_.uniform_jump / static_cast<double>(probs.size());
     }
   }
 }
@@ -97,7 +100,7 @@ double AlignmentModel::lexicon(int d, const Word& from, const Word& to) const {
     partners = std::max<double>(tables_.partners[d][from.id], 1.0);
     likeness_total = tables_.likeness[d][from.id];
     if (to.id != NO_WORD) {
-      const auto found = pair_place_.find(d == 0 ? key_of(from.id, to.id) : key_of(to.id, from.id));
+      const auto found = pair_place_.find(d == 0 ? pair_key(from.id, to.id) : pair_key(to.id, from.id));
       if (found != pair_place_.end()) links = tables_.pair_count[d][found->second];
     }
   }
@@ -110,7 +113,7 @@ double AlignmentModel::lexicon(int d, const Word& from, const Word& to) const {
       stem_total = stem_links_[d][from.stem];
       stem_partners = std::max(stem_partners_[d][from.stem], 1.0);
       if (to.stem != NO_WORD) {
-        const auto found = stem_pairs_.find(d == 0 ? key_of(from.stem, to.stem) : key_of(to.stem, from.stem));
+        const auto found = stem_pairs_.find(d == 0 ? pair_key(from.stem, to.stem) : pair_key(to.stem, from.stem));
         if (found != stem_pairs_.end()) stem_links = found->second[d];
       }
     }
@@ -182,30 +185,53 @@ FertilityHmm AlignmentModel::hmm(std::size_t direction,
 
 // ------------------------------------------------------------- from chains
 
-AlignmentTables expected_counts(const Bitext& bitext, const PairTable& table,
-                                const std::vector<std::unique_ptr<GibbsChain>>& chains, const GibbsOptions& options,
-                                double least) {
-  AlignmentTables result;
-  const auto collected = static_cast<double>(options.sweeps() - options.first_collected());
-  const double share = 1.0 / (collected * static_cast<double>(chains.size()));
-  std::array<std::vector<float>, 2> sums;
-  std::array<std::vector<float>, 2> unlinked;
+namespace {
+
+// Expected links of each pair, and of each word with NULL.
+struct LinkSums {
+  PairCounts pairs;
+  std::array<std::vector<float>, 2> unlinked;  // by the generated word
+};
+
+LinkSums sum_links(const Bitext& bitext, const Meetings& meetings, const ChainLanes& lanes,
+                   const GibbsOptions& options) {
+  LinkSums result;
+  const CellFormat& format = lanes.front()->cell_format();
+  const double share = 1.0 / (static_cast<double>(options.num_collected()) * options.chains * format.unit);
   for (int d = 0; d < 2; ++d) {
     const TextSide& to = d == 0 ? bitext.target : bitext.source;
-    sums[d].assign(table.num_pairs(), 0.0f);
-    unlinked[d].assign(to.words.size(), 0.0f);
-    for (std::size_t w = 0; w < to.words.size(); ++w) unlinked[d][w] = static_cast<float>(to.count[w]);
-    for (const auto& chain : chains) {
-      const double unit = share / chain->cell_unit();
-      const std::vector<std::uint16_t>& cells = chain->direction(d).cell_sums;
-      for (std::size_t c = 0; c < cells.size(); ++c) {
-        if (cells[c] == 0) continue;
-        const auto links = static_cast<float>(cells[c] * unit);
-        sums[d][table.cell[c]] += links;
-        unlinked[d][d == 0 ? table.target[table.cell[c]] : table.source[table.cell[c]]] -= links;
+    result.unlinked[d].assign(to.count.begin(), to.count.end());
+  }
+  for (std::size_t s = 0; s < bitext.num_sentences(); ++s) {
+    if (s % 1024 == 0) check_interrupt();
+    const auto source = bitext.source.sentence(s), target = bitext.target.sentence(s);
+    for (std::size_t cell = 0; cell < source.size() * target.size(); ++cell) {
+      const WordId words[2] = {source[cell % source.size()], target[cell / source.size()]};
+      std::array<std::uint32_t, 2> sums{0, 0};
+      for (int d = 0; d < 2; ++d) {
+        for (const auto& lane : lanes) {
+          sums[d] += format.read(lane->direction(d).cell_sums, meetings.cell_begin[s] + cell);
+        }
+      }
+      if (sums[0] == 0 && sums[1] == 0) continue;
+      PairCounts::Slot& slot = result.pairs[result.pairs.add(PairCounts::key(words[0], words[1]))];
+      for (int d = 0; d < 2; ++d) {
+        const auto links = static_cast<float>(sums[d] * share);
+        slot.count[d] += links;
+        result.unlinked[d][words[1 - d]] -= links;
       }
     }
   }
+  return result;
+}
+
+}  // namespace
+
+AlignmentTables expected_counts(const Bitext& bitext, const Meetings& meetings, const ChainLanes& lanes,
+                                const GibbsOptions& options, double least) {
+  AlignmentTables result;
+  const LinkSums sums = sum_links(bitext, meetings, lanes, options);
+  const double share = 1.0 / (static_cast<double>(options.num_collected()) * options.chains);
   const std::size_t width = options.max_fertility + 1;
   for (int side = 0; side < 2; ++side) {
     const TextSide& text = side == 0 ? bitext.source : bitext.target;
@@ -215,76 +241,107 @@ AlignmentTables expected_counts(const Bitext& bitext, const PairTable& table,
       return std::vector(values.begin() + static_cast<std::ptrdiff_t>(std::min(first, values.size())), values.end());
     };
     result.word_count[side] = tail(text.count);
-    result.partners[side] = tail(side == 0 ? table.source_partners : table.target_partners);
-    result.likeness[side] = tail(side == 0 ? table.source_likeness : table.target_likeness);
-    result.null_count[1 - side] = tail(unlinked[1 - side]);
+    result.partners[side] = tail(meetings.partners[side]);
+    result.likeness[side] = tail(meetings.likeness[side]);
+    result.null_count[1 - side] = tail(sums.unlinked[1 - side]);
     for (float& c : result.null_count[1 - side]) c = std::max(c, 0.0f);
     std::vector<double> fertility(text.words.size() * width, 0.0);
     for (int h = 0; h < 3; ++h) result.jumps[side][h].assign(2 * options.max_jump + 1, 0.0);
-    for (const auto& chain : chains) {
-      const GibbsDirection& dir = chain->direction(side);
-      for (std::size_t k = 0; k < dir.fertility_sums.size(); ++k) fertility[k] += share * dir.fertility_sums[k];
+    for (const auto& lane : lanes) {
+      const GibbsDirection& dir = lane->direction(side);
+      for (std::size_t k = 0; k < dir.fertility_sums.size(); ++k) fertility[k] += dir.fertility_sums[k];
       const std::vector<double>* const histograms[3] = {&dir.jump_sums.start, &dir.jump_sums.inner, &dir.jump_sums.end};
       for (int h = 0; h < 3; ++h) {
-        for (std::size_t k = 0; k < histograms[h]->size(); ++k) result.jumps[side][h][k] += share * (*histograms[h])[k];
+        for (std::size_t k = 0; k < histograms[h]->size(); ++k) result.jumps[side][h][k] += (*histograms[h])[k];
       }
     }
+    for (auto& histogram : result.jumps[side]) {
+      for (double& c : histogram) c *= share;
+    }
+    for (double& c : fertility) c *= share;
     result.fertility[side].assign(fertility.begin() + static_cast<std::ptrdiff_t>(first * width), fertility.end());
   }
-  for (std::size_t p = 0; p < table.num_pairs(); ++p) {
-    if (sums[0][p] < least && sums[1][p] < least) continue;
-    if (table.source[p] < NUM_SPECIAL_WORDS || table.target[p] < NUM_SPECIAL_WORDS) continue;
-    result.pair_source.push_back(table.source[p] - NUM_SPECIAL_WORDS);
-    result.pair_target.push_back(table.target[p] - NUM_SPECIAL_WORDS);
-    result.pair_count[0].push_back(sums[0][p]);
-    result.pair_count[1].push_back(sums[1][p]);
+  std::vector<std::pair<std::uint64_t, std::array<float, 2>>> kept;
+  sums.pairs.each([&](WordId e, WordId f, const PairCounts::Slot& slot) {
+    if (slot.count[0] < least && slot.count[1] < least) return;
+    if (e < NUM_SPECIAL_WORDS || f < NUM_SPECIAL_WORDS) return;
+    kept.emplace_back(pair_key(e - NUM_SPECIAL_WORDS, f - NUM_SPECIAL_WORDS), slot.count);
+  });
+  std::sort(kept.begin(), kept.end());
+  for (const auto& [key, count] : kept) {
+    result.pair_source.push_back(static_cast<std::uint32_t>(key >> 32));
+    result.pair_target.push_back(static_cast<std::uint32_t>(key));
+    for (int d = 0; d < 2; ++d) result.pair_count[d].push_back(count[d]);
   }
   return result;
 }
 
 // --------------------------------------------------------- going on from a model
 
-BaseCounts base_counts(const Bitext& bitext, const PairTable& table, const AlignmentTables& earlier,
-                       const GibbsOptions& options) {
-  BaseCounts base;
-  const std::size_t width = options.max_fertility + 1;
-  const TextSide* const texts[2] = {&bitext.source, &bitext.target};
-  std::array<std::vector<WordId>, 2> here;  // ids of the earlier words in this text
-  const auto whole = [](double links) { return static_cast<std::uint32_t>(links + 0.5); };
+namespace {
+
+// Multiples of 1 / 64, which chains add and take whole links to and from without rounding.
+float in_parts(double links) { return static_cast<float>(std::round(links * 64.0) / 64.0); }
+
+// The ids that the earlier words and stems have in this text.
+struct WordsHere {
+  std::array<std::vector<WordId>, 2> words, stems;
+};
+
+WordsHere add_words(const Bitext& bitext, const AlignmentTables& earlier, std::size_t width, BaseCounts& base) {
+  WordsHere here;
   for (int side = 0; side < 2; ++side) {
-    const TextSide& text = *texts[side];
-    base.word_links[side].assign(text.words.size(), 0);
-    base.stem_links[side].assign(text.stems.size(), 0);
-    base.null_links[1 - side].assign(text.words.size(), 0);
+    const TextSide& text = side == 0 ? bitext.source : bitext.target;
+    base.word_links[side].assign(text.words.size(), 0.0);
+    base.stem_links[side].assign(text.stems.size(), 0.0);
+    base.null_links[1 - side].assign(text.words.size(), 0.0f);
+    base.word_seen[side].assign(text.words.size(), 0.0f);
+    base.stem_seen[side].assign(text.stems.size(), 0.0f);
     base.fertility[side].assign(text.words.size() * width, 0.0f);
-    const auto& jumps = earlier.jumps[side];
-    base.jumps[side] = {jumps[0], jumps[1], jumps[2]};
     for (std::size_t w = 0; w < earlier.words[side].size(); ++w) {
       const WordId id = text.words.find(earlier.words[side][w]);
-      here[side].push_back(id);
+      const WordId stem = text.stems.find(stem_of(earlier.words[side][w]));
+      here.words[side].push_back(id);
+      here.stems[side].push_back(stem);
+      if (stem != NO_WORD) base.stem_seen[side][stem] += static_cast<float>(earlier.word_count[side][w]);
       if (id == NO_WORD) continue;
-      base.null_links[1 - side][id] = whole(earlier.null_count[1 - side][w]);
+      base.word_seen[side][id] = static_cast<float>(earlier.word_count[side][w]);
+      base.null_links[1 - side][id] = in_parts(earlier.null_count[1 - side][w]);
       for (std::size_t c = 0; c < width; ++c) {
         base.fertility[side][id * width + c] = earlier.fertility[side][w * width + c];
       }
     }
   }
-  std::unordered_map<std::uint64_t, std::uint32_t> pair_of;
-  for (std::size_t p = 0; p < table.num_pairs(); ++p) {
-    pair_of.emplace(key_of(table.source[p], table.target[p]), static_cast<std::uint32_t>(p));
+  return here;
+}
+
+}  // namespace
+
+BaseCounts base_counts(const Bitext& bitext, const AlignmentTables& earlier, const GibbsOptions& options) {
+  BaseCounts base;
+  const WordsHere here = add_words(bitext, earlier, options.max_fertility + 1, base);
+  for (int d = 0; d < 2; ++d) {
+    base.jumps[d] = {earlier.jumps[d][0], earlier.jumps[d][1], earlier.jumps[d][2]};
   }
+  PairCounts stem_pairs;
   for (std::size_t p = 0; p < earlier.pair_source.size(); ++p) {
-    const WordId ids[2] = {here[0][earlier.pair_source[p]], here[1][earlier.pair_target[p]]};
-    const auto found = ids[0] == NO_WORD || ids[1] == NO_WORD ? pair_of.end() : pair_of.find(key_of(ids[0], ids[1]));
-    if (found != pair_of.end()) base.pairs.push_back(found->second);
-    for (int d = 0; d < 2; ++d) {
-      const std::uint32_t links = whole(earlier.pair_count[d][p]);
-      if (found != pair_of.end()) base.pair_links[d].push_back(links);
-      if (ids[d] == NO_WORD) continue;
-      base.word_links[d][ids[d]] += links;
-      base.stem_links[d][texts[d]->stem_of_word[ids[d]]] += links;
+    const std::uint32_t places[2] = {earlier.pair_source[p], earlier.pair_target[p]};
+    const std::array<float, 2> links{in_parts(earlier.pair_count[0][p]), in_parts(earlier.pair_count[1][p])};
+    WordId words[2], stems[2];
+    for (int side = 0; side < 2; ++side) {
+      words[side] = here.words[side][places[side]];
+      stems[side] = here.stems[side][places[side]];
+      if (words[side] != NO_WORD) base.word_links[side][words[side]] += static_cast<double>(links[side]);
+      if (stems[side] != NO_WORD) base.stem_links[side][stems[side]] += static_cast<double>(links[side]);
     }
+    if (words[0] != NO_WORD && words[1] != NO_WORD) base.pairs.push_back({words[0], words[1], links});
+    if (stems[0] == NO_WORD || stems[1] == NO_WORD) continue;
+    PairCounts::Slot& slot = stem_pairs[stem_pairs.add(PairCounts::key(stems[0], stems[1]))];
+    for (int d = 0; d < 2; ++d) slot.count[d] += links[d];
   }
+  stem_pairs.each([&](WordId e, WordId f, const PairCounts::Slot& slot) {
+    base.stem_pairs.push_back({e, f, slot.count});
+  });
   return base;
 }
 
@@ -326,11 +383,11 @@ AlignmentTables merge(const AlignmentTables& earlier, const AlignmentTables& lat
   }
   std::unordered_map<std::uint64_t, std::size_t> pair_of;
   for (std::size_t p = 0; p < earlier.pair_source.size(); ++p) {
-    pair_of.emplace(key_of(earlier.pair_source[p], earlier.pair_target[p]), p);
+    pair_of.emplace(pair_key(earlier.pair_source[p], earlier.pair_target[p]), p);
   }
   for (std::size_t p = 0; p < later.pair_source.size(); ++p) {
     const std::uint32_t e = place[0][later.pair_source[p]], f = place[1][later.pair_target[p]];
-    const auto [found, is_new] = pair_of.try_emplace(key_of(e, f), result.pair_source.size());
+    const auto [found, is_new] = pair_of.try_emplace(pair_key(e, f), result.pair_source.size());
     if (is_new) {
       result.pair_source.push_back(e);
       result.pair_target.push_back(f);

@@ -161,7 +161,8 @@ FertilitySampler::FertilitySampler(const FertilityHmm& hmm, const Deadline& dead
   if (!std::isfinite(log_mass)) return;
   const Deadline building = deadline.within(0.4);
   Pace rest(building);
-  build(epsilon, std::min<std::uint64_t>(MAX_LABELS, deadline.budget().states), rest);
+  const std::uint64_t most = std::min<std::uint64_t>(MAX_LABELS, MAX_COUNTS / (hmm.num_sources + 1) + 1);
+  build(epsilon, std::min(most, deadline.budget().states), rest);
 }
 
 // Subgradient steps on ln Z(b) + sum_i max_c [fertility(i, c) - b(i) c]; keeps the best b.
@@ -310,11 +311,16 @@ void FertilitySampler::build(double epsilon, std::size_t max_labels, Pace& pace)
 }
 
 void FertilitySampler::finish(Leaves leaves) {
-  std::stable_sort(ways_.begin(), ways_.end(), [](const Way& a, const Way& b) { return a.label < b.label; });
-  for (std::size_t w = 0; w < ways_.size(); ++w) {
-    Label& label = labels_[ways_[w].label];
-    if (label.num_ways++ == 0) label.first_way = static_cast<std::uint32_t>(w);
+  for (const Way& way : ways_) ++labels_[way.label].num_ways;
+  std::uint32_t first = 0;
+  for (Label& label : labels_) {
+    label.first_way = first;
+    first += label.num_ways;
   }
+  std::vector<Way> sorted(ways_.size());
+  std::vector<std::uint32_t> placed(labels_.size(), 0);
+  for (const Way& way : ways_) sorted[labels_[way.label].first_way + placed[way.label]++] = way;
+  ways_.swap(sorted);
   leaves_ = std::move(leaves.labels);
   double high = LOG_ZERO;
   for (const double mass : leaves.log_masses) high = std::max(high, mass);

@@ -66,7 +66,8 @@ class FertilitySampler {
   std::uint64_t num_states() const { return labels_.size(); }
 
  private:
-  static constexpr std::size_t MAX_LABELS = 200'000, MAX_WAYS = 2'000'000;
+  // Counts of labels take two bytes a source word: they are what bounds memory in long sentences.
+  static constexpr std::size_t MAX_LABELS = 200'000, MAX_WAYS = 2'000'000, MAX_COUNTS = 16'000'000;
 
   struct Label {
     double log_mass;             // of the prefixes, fertilities aside

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "hiddenite/base/error.hpp"
+#include "hiddenite/base/interrupt.hpp"
 
 namespace hiddenite::base {
 
@@ -81,8 +82,12 @@ std::uint64_t checksum(std::string_view bytes) {
   constexpr std::size_t lanes = 4, step = lanes * sizeof(std::uint64_t);
   std::array<std::uint64_t, lanes> h{k, 3 * k, 5 * k, 7 * k};
   std::size_t at = 0;
-  for (; at + step <= bytes.size(); at += step) {
-    for (std::size_t i = 0; i < lanes; ++i) h[i] = mix(h[i] ^ load<std::uint64_t>(bytes, at + 8 * i), k) + h[i];
+  while (at + step <= bytes.size()) {
+    check_interrupt();
+    const std::size_t piece = std::min(bytes.size(), at + (std::size_t{1} << 22));
+    for (; at + step <= piece; at += step) {
+      for (std::size_t i = 0; i < lanes; ++i) h[i] = mix(h[i] ^ load<std::uint64_t>(bytes, at + 8 * i), k) + h[i];
+    }
   }
   std::array<char, step> rest{};
   if (at < bytes.size()) std::memcpy(rest.data(), bytes.data() + at, bytes.size() - at);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "hiddenite/base/error.hpp"
+#include "hiddenite/base/interrupt.hpp"
 
 namespace hiddenite::base {
 
@@ -93,6 +94,7 @@ std::vector<std::string_view> split_lines(std::string_view text) {
 }
 
 std::string_view LineReader::pull() {
+  check_interrupt();
   try {
     return source_();
   } catch (const FormatError&) {

@@ -1,6 +1,7 @@
 #include "hiddenite/channel/candidates.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -32,12 +33,11 @@ bool is_plain(std::span<const WordId> words, std::span<const double> log_weights
          (words.size() == 1 || words[1] >= NUM_SPECIAL_WORDS);
 }
 
+// Its sums and weights are equal to log_max; they are filled in when that is measured (finish).
 Slot make_plain_slot(std::span<const WordId> words, std::span<const double> log_weights) {
   Slot slot;
   slot.word.assign(words.begin(), words.end());
   slot.log_max.assign(log_weights.begin(), log_weights.end());
-  slot.log_sum = slot.log_max;
-  slot.log_weight = slot.log_max;
   slot.begin.resize(words.size() + 1);
   std::iota(slot.begin.begin(), slot.begin.end(), 0);
   slot.candidate.assign(slot.begin.begin(), slot.begin.end() - 1);
@@ -68,15 +68,9 @@ Slot make_slot(std::span<const WordId> words, std::span<const double> log_weight
     if (slot.word.empty() || slot.word.back() != words[i]) {
       slot.word.push_back(words[i]);
       slot.log_max.push_back(log_weights[i]);
-      slot.log_sum.push_back(log_weights[i]);
       slot.begin.push_back(static_cast<std::uint32_t>(slot.candidate.size()));
-    } else {
-      if (words[i] != UNKNOWN) {
-        throw ModelError("position " + std::to_string(position + 1) + ": a word is given twice");
-      }
-      const double best = slot.log_max.back();
-      slot.log_sum.back() = best + std::log(std::exp(slot.log_sum.back() - best) +
-                                            std::exp(log_weights[i] - best));
+    } else if (words[i] != UNKNOWN) {
+      throw ModelError("position " + std::to_string(position + 1) + ": a word is given twice");
     }
     slot.candidate.push_back(i);
     slot.log_weight.push_back(log_weights[i]);
@@ -97,16 +91,51 @@ namespace {
 
 // Moves the weights of a slot.
 void shift(Slot& slot, double by) {
-  for (std::vector<double>* weights : {&slot.log_max, &slot.log_sum, &slot.log_weight}) {
+  for (std::vector<double>* weights : {&slot.log_max, &slot.log_weight}) {
     for (double& weight : *weights) weight += by;
   }
 }
 
-double best_weight(const Slot& slot) { return *std::max_element(slot.log_max.begin(), slot.log_max.end()); }
+// The sums are made of weights that are measured from the best: those of large weights would lose digits.
+void finish(Slot& slot) {
+  slot.log_sum = slot.log_max;
+  if (slot.log_weight.empty()) {
+    slot.log_weight = slot.log_max;
+    return;
+  }
+  for (std::size_t w = 0; w < slot.size(); ++w) {
+    const std::uint32_t begin = slot.begin[w], end = slot.begin[w + 1];
+    if (end - begin < 2) continue;
+    double sum = 0.0;
+    for (std::uint32_t c = begin; c < end; ++c) sum += std::exp(slot.log_weight[c] - slot.log_max[w]);
+    slot.log_sum[w] = slot.log_max[w] + std::log(sum);
+  }
+}
 
-double largest_weight(const Slot& slot) {
-  const auto [least, most] = std::minmax_element(slot.log_weight.begin(), slot.log_weight.end());
-  return std::max(std::fabs(*least), std::fabs(*most));
+struct Extremes {
+  double least, most;
+  double magnitude() const { return std::max(std::fabs(least), std::fabs(most)); }
+};
+
+// In lanes that the compiler makes a vector of: slots are long, and this is done for each of them.
+Extremes weight_extremes(const Slot& slot) {
+  const std::vector<double>& weights = slot.log_weight.empty() ? slot.log_max : slot.log_weight;
+  constexpr std::size_t lanes = 8;
+  std::array<double, lanes> least, most;
+  least.fill(weights[0]);
+  most.fill(weights[0]);
+  std::size_t i = 0;
+  for (; i + lanes <= weights.size(); i += lanes) {
+    for (std::size_t j = 0; j < lanes; ++j) {
+      least[j] = weights[i + j] < least[j] ? weights[i + j] : least[j];
+      most[j] = weights[i + j] > most[j] ? weights[i + j] : most[j];
+    }
+  }
+  for (; i < weights.size(); ++i) {
+    least[0] = std::min(least[0], weights[i]);
+    most[0] = std::max(most[0], weights[i]);
+  }
+  return {*std::min_element(least.begin(), least.end()), *std::max_element(most.begin(), most.end())};
 }
 
 // Each slot's best weight becomes 0 against the best way to its joint.
@@ -123,9 +152,10 @@ void measure_from_best(Candidates& candidates) {
     const Slot& slot = candidates.slots[i];
     const Span span = candidates.span(i);
     if (slot.size() == 0 || !ways[span.from].is_reached) continue;
-    best[i] = best_weight(slot);
+    const Extremes extremes = weight_extremes(slot);
+    best[i] = extremes.most;
     Way& to = ways[span.to];
-    const double magnitude = ways[span.from].magnitude + largest_weight(slot);
+    const double magnitude = ways[span.from].magnitude + extremes.magnitude();
     if (!(magnitude <= Candidates::LARGEST_SUM)) {
       throw ModelError("position " + std::to_string(i + 1) +
                        ": the channel weights add up to more than 1e300 here; scale them down");
@@ -137,10 +167,13 @@ void measure_from_best(Candidates& candidates) {
   }
   for (std::size_t i = 0; i < candidates.length(); ++i) {
     const Span span = candidates.span(i);
-    if (candidates.slots[i].size() == 0 || !ways[span.from].is_reached) continue;
-    shift(candidates.slots[i], -best[i]);
-    const double behind = (ways[span.from].best + best[i]).minus(ways[span.to].best);
-    if (behind != 0.0) shift(candidates.slots[i], behind);
+    Slot& slot = candidates.slots[i];
+    if (slot.size() > 0 && ways[span.from].is_reached) {
+      if (best[i] != 0.0) shift(slot, -best[i]);
+      const double behind = (ways[span.from].best + best[i]).minus(ways[span.to].best);
+      if (behind != 0.0) shift(slot, behind);
+    }
+    finish(slot);
   }
   const Way& end = ways[candidates.length() == 0 ? 0 : candidates.span(candidates.length() - 1).to];
   candidates.log_offset = end.best.value();

@@ -12,7 +12,7 @@ namespace hiddenite::channel {
 
 std::string_view Reading::word(const Vocabulary& vocabulary, std::size_t slot, std::size_t index) const {
   const std::uint64_t candidate = begin[slot] + index;
-  if (words[candidate] == UNKNOWN) {
+  if (!spellings.empty()) {
     const auto found = std::lower_bound(spellings.begin(), spellings.end(), candidate,
                                         [](const auto& entry, std::uint64_t c) { return entry.first < c; });
     if (found != spellings.end() && found->first == candidate) return found->second;

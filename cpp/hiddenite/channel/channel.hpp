@@ -8,6 +8,10 @@
 //   keypad.hpp      words typed on a phone's number keys
 //   typo.hpp        words typed on a keyboard, with slips
 //   confusion.hpp   words read by a machine that confuses characters (OCR)
+//   restoration.hpp words without their punctuation, capitals, accents or blanks
+//   words/word_map.hpp  words that stand for listed others (SRILM's disambig)
+//   words/class_channel.hpp  text under a class-based model
+//   words/weighted.hpp  another channel, its weights multiplied
 //   slots_json.hpp  candidates and weights given by the user
 // What was meant is turned into what a channel shows by encoder.hpp.
 #pragma once
@@ -33,7 +37,7 @@ struct Reading {
   std::vector<WordId> words;
   std::vector<double> log_weights;
   std::vector<Span> spans;     // [slot], where they are the edges of a graph; none: a chain
-  // (candidate, spelling) of candidates outside the vocabulary, in order.
+  // (candidate, spelling) of candidates outside the vocabulary, and of those that a kind of words stands for.
   std::vector<std::pair<std::uint64_t, std::string>> spellings;
 
   std::size_t length() const { return begin.size() - 1; }

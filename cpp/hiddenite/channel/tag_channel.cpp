@@ -12,6 +12,8 @@ namespace hiddenite::channel {
 
 namespace {
 
+constexpr double LEAST_LOG_PROB = -700.0;  // of a tag that the dictionary lists and nothing else knows of
+
 bool begins_upper(std::string_view word) { return is_upper(next_character(word)); }
 
 [[noreturn]] void misfit(const std::string& what) {
@@ -21,9 +23,24 @@ bool begins_upper(std::string_view word) { return is_upper(next_character(word))
 }  // namespace
 
 TagChannel::TagChannel(const NgramTable& table, const WordTagCounts& lexicon, const Guesser& guesser,
-                       const TagChannelOptions& options)
-    : guesser_(guesser), options_(options), log_floor_(std::log(options.floor)), num_tags_(guesser.num_tags()) {
+                       const TagChannelOptions& options, const ContextEmissions* context, const AllowedTags& allowed)
+    : guesser_(guesser), context_(context), options_(options), log_floor_(std::log(options.floor)),
+      num_tags_(guesser.num_tags()) {
   check(table, lexicon);
+  if (context_ != nullptr) {
+    if (context_->parts().num_tags() != num_tags_) misfit("the number of tags of the context weights");
+    for (const Role role : NEIGHBOURS) {
+      std::vector<float>& scores = outside_[static_cast<std::size_t>(role)];
+      scores.assign(context_->parts().num_parts(), 0.0f);
+      context_->add("", role, scores);
+    }
+  }
+  if (!allowed.words.empty()) {
+    for (const std::uint32_t t : allowed.tags) {
+      if (t >= num_tags_) misfit("a tag of the dictionary is out of range");
+    }
+    allowed_ = std::make_unique<WordAttributes>(allowed.words, allowed.begin, allowed.tags);
+  }
   double num_tokens = 0.0;
   for (const std::uint32_t c : lexicon.counts) num_tokens += c;
   log_tokens_ = std::log(std::max(num_tokens, 1.0));
@@ -123,11 +140,22 @@ void TagChannel::guess(std::string_view word, bool is_first, Scratch& scratch) c
   guesser_.guess(word, is_first, scratch.log_probs);
 }
 
+// Rules out what the dictionary does not list for the word.
+void TagChannel::forbid(std::string_view word, Scratch& scratch) const {
+  const std::span<const std::uint32_t> tags = allowed_->of(word);
+  if (tags.empty()) return;
+  std::vector<double> kept(num_tags_, LOG_ZERO);
+  for (const std::uint32_t t : tags) kept[t] = std::max(scratch.log_probs[t], LEAST_LOG_PROB);
+  scratch.log_probs.swap(kept);
+}
+
 // The slot of a word from ln p(t | w) in `scratch.log_probs`.
 void TagChannel::fill_slot(std::string_view word, double log_word, Scratch& scratch) const {
+  if (allowed_ != nullptr) forbid(word, scratch);
   const WordId own = lexical_.find(to_lower(word));
   const WordId row = own != NO_WORD && is_lexical_[own] ? own : UNKNOWN;
   const TagSymbol* const* symbols = symbol_of_.data() + row * num_tags_;
+  const double prior_weight = context_ == nullptr ? 1.0 : context_->prior_weight();
   double best = LOG_ZERO;
   for (std::size_t t = 0; t < num_tags_; ++t) {
     if (symbols[t] != nullptr) best = std::max(best, scratch.log_probs[t]);
@@ -136,7 +164,7 @@ void TagChannel::fill_slot(std::string_view word, double log_word, Scratch& scra
   for (std::size_t t = 0; t < num_tags_; ++t) {
     const double log_prob = scratch.log_probs[t];
     if (symbols[t] == nullptr || log_prob == LOG_ZERO || log_prob < best + log_floor_) continue;
-    scratch.slot.emplace_back(symbols[t]->id, log_prob - symbols[t]->log_prior + log_word);
+    scratch.slot.emplace_back(symbols[t]->id, log_prob - prior_weight * symbols[t]->log_prior + log_word);
   }
   if (scratch.slot.empty()) {
     // The guess rules out all that the word can be: then it says nothing.
@@ -168,27 +196,154 @@ WordId TagChannel::add_name(const std::string& word) {
   return id;
 }
 
+// ln p(t | w) of a word that was seen.
+void TagChannel::estimate(const WordTagCounts& lexicon, std::size_t i, bool is_first, Scratch& scratch) const {
+  const double m = options_.guess_weight;
+  std::vector<double> seen(num_tags_, 0.0);
+  double total = 0.0;
+  for (std::uint64_t k = lexicon.begin[i]; k < lexicon.begin[i + 1]; ++k) {
+    seen[lexicon.tags[k]] += lexicon.counts[k];
+    total += lexicon.counts[k];
+  }
+  if (total == 0.0) misfit("'" + lexicon.words[i] + "' has no tag");
+  if (m > 0.0) guess(lexicon.words[i], is_first, scratch);
+  for (std::size_t t = 0; t < num_tags_; ++t) {
+    double& p = scratch.log_probs[t];
+    const bool open = m > 0.0 && !(options_.seen_tags_only && seen[t] == 0.0);
+    p = std::log((seen[t] + (open ? m * std::exp(p) : 0.0)) / (total + m));
+  }
+}
+
 void TagChannel::add_word(const WordTagCounts& lexicon, std::size_t i, Scratch& scratch) {
   const std::string& word = lexicon.words[i];
   const WordId id = add_name(word);
+  if (context_ != nullptr) {
+    add_context_rows(lexicon, i, scratch);
+    return;
+  }
   double total = 0.0;
   for (std::uint64_t k = lexicon.begin[i]; k < lexicon.begin[i + 1]; ++k) total += lexicon.counts[k];
-  if (total == 0.0) misfit("'" + word + "' has no tag");
-  const double m = options_.guess_weight;
-  std::vector<double> seen(num_tags_, 0.0);
-  for (std::uint64_t k = lexicon.begin[i]; k < lexicon.begin[i + 1]; ++k) seen[lexicon.tags[k]] += lexicon.counts[k];
   const auto make_row = [&](bool is_first) {
-    if (m > 0.0) guess(word, is_first, scratch);
-    for (std::size_t t = 0; t < num_tags_; ++t) {
-      double& p = scratch.log_probs[t];
-      const bool open = m > 0.0 && !(options_.seen_tags_only && seen[t] == 0.0);
-      p = std::log((seen[t] + (open ? m * std::exp(p) : 0.0)) / (total + m));
-    }
+    estimate(lexicon, i, is_first, scratch);
     return add_row(word, std::log(total) - log_tokens_, scratch);
   };
   row_[id] = make_row(false);
-  first_row_[id] = m > 0.0 && begins_upper(word) ? make_row(true) : row_[id];
+  first_row_[id] = options_.guess_weight > 0.0 && begins_upper(word) ? make_row(true) : row_[id];
 }
+
+// ---------------------------------------------------------------- context
+
+namespace {
+
+constexpr std::size_t MAX_ROLE_PARTS = 128;  // with more, what a word adds is computed anew each time
+constexpr double LEAST_LOG_BASE = -30.0;
+
+}  // namespace
+
+void TagChannel::add_context_rows(const WordTagCounts& lexicon, std::size_t i, Scratch& scratch) {
+  const std::string& word = lexicon.words[i];
+  const WordId id = find(word);
+  seen_begin_.resize(words_.size(), 0);
+  seen_end_.resize(words_.size(), 0);
+  seen_begin_[id] = seen_.size();
+  for (std::uint64_t k = lexicon.begin[i]; k < lexicon.begin[i + 1]; ++k) {
+    seen_.emplace_back(lexicon.tags[k], lexicon.counts[k]);
+  }
+  seen_end_[id] = seen_.size();
+  if (seen_begin_[id] == seen_end_[id]) misfit("'" + word + "' has no tag");
+  const std::size_t num_parts = context_->parts().num_parts();
+  if (num_parts > MAX_ROLE_PARTS) return;
+  for (std::size_t r = 0; r < NUM_ROLES; ++r) {
+    const Role role = static_cast<Role>(r);
+    role_scores_[r].resize(words_.size() * num_parts, 0.0f);
+    const std::span<float> scores(role_scores_[r].data() + id * num_parts, num_parts);
+    const bool is_own = role == Role::OWN || role == Role::FIRST;
+    if (is_own && context_->parts().is_trivial()) add_base(word, id, role == Role::FIRST, scores, scratch);
+    if (role == Role::FIRST) context_->add(word, Role::OWN, scores);
+    context_->add(word, role, scores);
+  }
+}
+
+// kappa ln p(t | w), added to the scores of tags.
+void TagChannel::add_base(std::string_view word, WordId id, bool is_first, std::span<float> scores,
+                          Scratch& scratch) const {
+  const double kappa = context_->base_weight(), m = id == NO_WORD ? 1.0 : options_.guess_weight;
+  double total = id == NO_WORD ? 0.0 : m;
+  const auto seen = id == NO_WORD ? std::span<const std::pair<std::uint32_t, double>>()
+                                  : std::span(seen_).subspan(seen_begin_[id], seen_end_[id] - seen_begin_[id]);
+  for (const auto& [tag, count] : seen) total += count;
+  guess(word, is_first, scratch);
+  const double scale = id == NO_WORD ? 0.0 : std::log(m / total);
+  const bool is_closed = id != NO_WORD && options_.seen_tags_only;
+  std::vector<float>& base = scratch.work;
+  base.resize(num_tags_);
+  for (std::size_t t = 0; t < num_tags_; ++t) {
+    const double log_prob = std::max(scratch.log_probs[t] + scale, LEAST_LOG_BASE);
+    base[t] = static_cast<float>(is_closed ? LOG_ZERO : kappa * log_prob);
+  }
+  for (const auto& [tag, count] : seen) {
+    const double prob = (count + m * std::exp(scratch.log_probs[tag])) / total;
+    base[tag] = static_cast<float>(kappa * std::max(std::log(prob), LEAST_LOG_BASE));
+  }
+  for (std::size_t t = 0; t < num_tags_; ++t) scores[t] += base[t];
+}
+
+// The features of the word itself and, without parts, kappa ln p(t | w).
+void TagChannel::add_own_scores(std::string_view word, WordId id, bool is_first, Scratch& scratch) const {
+  if (id != NO_WORD && !role_scores_[0].empty()) {
+    add_role(word, id, is_first ? Role::FIRST : Role::OWN, scratch);
+    return;
+  }
+  if (context_->parts().is_trivial()) add_base(word, id, is_first, scratch.scores, scratch);
+  context_->add(word, Role::OWN, scratch.scores);
+  if (is_first) context_->add(word, Role::FIRST, scratch.scores);
+}
+
+void TagChannel::add_role(std::string_view word, WordId id, Role role, Scratch& scratch) const {
+  const std::vector<float>& known = role_scores_[static_cast<std::size_t>(role)];
+  if (id == NO_WORD || known.empty()) {
+    context_->add(word, role, scratch.scores);
+    return;
+  }
+  const std::size_t size = scratch.scores.size();
+  const float* scores = known.data() + id * size;
+  for (std::size_t t = 0; t < size; ++t) scratch.scores[t] += scores[t];
+}
+
+void TagChannel::add_context_slots(std::span<const std::string_view> words, Scratch& scratch,
+                                   Reading& reading) const {
+  const TagParts& parts = context_->parts();
+  scratch.ids.clear();
+  for (const std::string_view word : words) scratch.ids.push_back(find(word));
+  const auto size = static_cast<std::ptrdiff_t>(words.size());
+  for (std::ptrdiff_t i = 0; i < size; ++i) {
+    const auto here = static_cast<std::size_t>(i);
+    scratch.scores.assign(parts.num_parts(), 0.0f);
+    add_own_scores(words[here], scratch.ids[here], i == 0, scratch);
+    for (std::size_t k = 0; k < NEIGHBOURS.size(); ++k) {
+      const std::ptrdiff_t other = i + NEIGHBOUR_DISTANCE[k];
+      if (other >= 0 && other < size) {
+        const auto j = static_cast<std::size_t>(other);
+        add_role(words[j], scratch.ids[j], NEIGHBOURS[k], scratch);
+        continue;
+      }
+      const std::vector<float>& outside = outside_[static_cast<std::size_t>(NEIGHBOURS[k])];
+      for (std::size_t t = 0; t < outside.size(); ++t) scratch.scores[t] += outside[t];
+    }
+    if (!parts.is_trivial()) {
+      scratch.tag_scores.assign(num_tags_, 0.0f);
+      add_base(words[here], scratch.ids[here], i == 0, scratch.tag_scores, scratch);
+      parts.add_to_tags(scratch.scores, scratch.tag_scores, scratch.work);
+      scratch.scores.swap(scratch.tag_scores);
+    }
+    scratch.log_probs.assign(scratch.scores.begin(), scratch.scores.end());
+    fill_slot(words[here], 0.0, scratch);
+    for (const auto& [tag, log_weight] : scratch.slot) reading.add(tag, log_weight);
+    reading.close_slot();
+  }
+}
+
+// ------------------------------------------------------------------- read
 
 void TagChannel::add_slot(std::string_view word, bool is_first, Scratch& scratch, Reading& reading) const {
   const WordId id = find(word);
@@ -209,12 +364,9 @@ void TagChannel::add_slot(std::string_view word, bool is_first, Scratch& scratch
 }
 
 Reading TagChannel::read_text(std::string_view line) const {
-  Reading reading;
-  Scratch scratch;
-  for (std::string_view word = next_word(line); !word.empty(); word = next_word(line)) {
-    add_slot(word, reading.length() == 0, scratch, reading);
-  }
-  return reading;
+  std::vector<std::string_view> words;
+  for (std::string_view word = next_word(line); !word.empty(); word = next_word(line)) words.push_back(word);
+  return read_words(words);
 }
 
 Reading TagChannel::read_words(std::span<const std::string_view> words) const {
@@ -223,6 +375,10 @@ Reading TagChannel::read_words(std::span<const std::string_view> words) const {
   reading.begin.reserve(words.size() + 1);
   reading.words.reserve(2 * words.size());
   reading.log_weights.reserve(2 * words.size());
+  if (context_ != nullptr) {
+    add_context_slots(words, scratch, reading);
+    return reading;
+  }
   for (const std::string_view word : words) add_slot(word, reading.length() == 0, scratch, reading);
   return reading;
 }

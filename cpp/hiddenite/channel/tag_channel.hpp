@@ -21,7 +21,12 @@
 // the words that were seen, the guesser gives it for the others, and nothing of
 // the above is applied.
 //
-// The slots of all seen words are computed once; reading copies them.
+// With ContextEmissions the weight of a tag is kappa ln p(t | w), p as above, and
+// what the words around add, less mu ln p(symbol): context_emissions.hpp. Then
+// `floor` compares exp of these weights.
+//
+// The slots of all seen words are computed once; reading copies them. With
+// context it is what each seen word adds in each role, unless the tags are many.
 #pragma once
 
 #include <memory>
@@ -31,6 +36,7 @@
 #include <vector>
 
 #include "hiddenite/channel/channel.hpp"
+#include "hiddenite/channel/context/context_emissions.hpp"
 #include "hiddenite/channel/guesser.hpp"
 #include "hiddenite/lm/ngram.hpp"
 
@@ -59,6 +65,13 @@ struct WordEmissions {
   std::vector<WordId> symbols;       // [tag]: in the transition model
 };
 
+// Tags that words may have, and no others: a dictionary's.
+struct AllowedTags {
+  std::vector<std::string> words;    // looked up as they are, then in lower case
+  std::vector<std::uint64_t> begin;  // word i has the tags begin[i] .. begin[i + 1], at least one
+  std::vector<std::uint32_t> tags;
+};
+
 struct TagChannelOptions {
   double guess_weight = 0.0;  // m
   double floor = 0.0;
@@ -67,9 +80,10 @@ struct TagChannelOptions {
 
 class TagChannel final : public Channel {
  public:
-  // The guesser stays the caller's. Throws ModelError for what does not fit together.
+  // Guesser and context, if any, stay the caller's. Throws ModelError for what does not fit together.
   TagChannel(const NgramTable& table, const WordTagCounts& lexicon, const Guesser& guesser,
-             const TagChannelOptions& options);
+             const TagChannelOptions& options, const ContextEmissions* context = nullptr,
+             const AllowedTags& allowed = {});
   TagChannel(const NgramTable& table, const WordEmissions& emissions, const Guesser& guesser);
 
   // The slots of a sentence that is cut into words already: UTF-8, none empty.
@@ -85,6 +99,8 @@ class TagChannel final : public Channel {
   };
   struct Scratch {
     std::vector<double> log_probs;
+    std::vector<float> scores, tag_scores, work;
+    std::vector<WordId> ids;
     std::vector<std::pair<WordId, double>> slot;
   };
 
@@ -96,11 +112,25 @@ class TagChannel final : public Channel {
   void add_symbols(const std::vector<TagSymbol>& symbols);
   WordId add_name(const std::string& word);
   void add_word(const WordTagCounts& lexicon, std::size_t i, Scratch& scratch);
+  void estimate(const WordTagCounts& lexicon, std::size_t i, bool is_first, Scratch& scratch) const;
+  void add_context_rows(const WordTagCounts& lexicon, std::size_t i, Scratch& scratch);
+  void add_own_scores(std::string_view word, WordId id, bool is_first, Scratch& scratch) const;
+  void add_base(std::string_view word, WordId id, bool is_first, std::span<float> scores, Scratch& scratch) const;
+  void forbid(std::string_view word, Scratch& scratch) const;
+  void add_role(std::string_view word, WordId id, Role role, Scratch& scratch) const;
+  void add_context_slots(std::span<const std::string_view> words, Scratch& scratch, Reading& reading) const;
   Row add_row(std::string_view word, double log_word, Scratch& scratch);
   void fill_slot(std::string_view word, double log_word, Scratch& scratch) const;
   void guess(std::string_view word, bool is_first, Scratch& scratch) const;
 
   const Guesser& guesser_;
+  const ContextEmissions* context_ = nullptr;
+  // With context. A seen word has the counts seen_begin_[id] .. seen_end_[id].
+  std::vector<std::uint64_t> seen_begin_, seen_end_;
+  std::vector<std::pair<std::uint32_t, double>> seen_;  // tag, count
+  std::vector<float> role_scores_[NUM_ROLES];  // [id][part], of seen words; FIRST has all of OWN too; or empty
+  std::vector<float> outside_[NUM_ROLES];    // [part]: beyond the sentence's ends
+  std::unique_ptr<WordAttributes> allowed_;  // words with the tags that they may have
   TagChannelOptions options_;
   double log_floor_;
   double log_tokens_;

@@ -80,7 +80,7 @@ char word_class(std::u32string_view word, bool is_first) {
     if (word.size() > 1 && std::none_of(word.begin(), word.end(), is_lower)) return 'C';
     return is_first ? '1' : 'A';
   }
-  if (std::any_of(word.begin(), word.end(), is_digit)) return '0';
+  if (std::any_of(word.begin(), word.end(), [](char32_t c) { return is_digit(c); })) return '0';
   return word.find(U'-') != word.npos ? '-' : 'a';
 }
 

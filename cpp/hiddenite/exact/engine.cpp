@@ -73,6 +73,7 @@ namespace {
 // very few words there is hardly a state to save.
 constexpr std::size_t FEW_WORDS = 64, VERY_FEW_WORDS = 8;
 constexpr std::uint64_t TRIAL_REFINEMENTS = 100;
+constexpr double NEGLIGIBLE = 2e-9;  // an error of probabilities that leaves them exact: the default epsilon's
 constexpr std::uint64_t TRIALS_PER_DRAW = 4, TRIAL_DRAWS = 1000;  // of AUTO's sampling by rejection
 
 // All orders equally likely.
@@ -330,7 +331,14 @@ class Solver {
     answer_.least_errors = std::max(answer_.expected_errors - length * answer_.error_bound, 0.0);
     answer_.most_errors = std::min(answer_.expected_errors + length * answer_.error_bound, length);
     add_path(std::move(path));
-    answer_.certificate = proved(-answer_.expected_errors, Method::FULL, answer_.states);  // as few as can be
+    if (answer_.error_bound <= NEGLIGIBLE) {  // as few as can be
+      answer_.certificate = proved(-answer_.expected_errors, Method::FULL, answer_.states);
+      return;
+    }
+    Bounds bounds;  // of weights so large that their sums have lost digits
+    bounds.found(-answer_.most_errors);
+    bounds.none_above(-answer_.least_errors);
+    answer_.certificate = Certificate(bounds, Method::FULL, 0, answer_.states);
   }
 
   // The best candidate of each slot is ahead of all others by more than so much.
@@ -359,6 +367,16 @@ class Solver {
   std::map<std::vector<std::uint32_t>, std::uint32_t> place_of_;  // of a drawn path among the answer's
 };
 
+// What to do where a position has nothing but words that the model gives probability zero; else nothing.
+std::string remedy(const NgramTable& table, const Reading& reading, std::size_t position) {
+  if (table.unknown_is_listed || !reading.spans.empty() || position >= reading.length()) return {};
+  const auto first = reading.words.begin() + static_cast<std::ptrdiff_t>(reading.begin[position]);
+  const auto last = reading.words.begin() + static_cast<std::ptrdiff_t>(reading.begin[position + 1]);
+  if (first == last || std::any_of(first, last, [](WordId w) { return w != UNKNOWN; })) return {};
+  return "; the model does not list '" + std::string(reading.word(table.vocabulary, position, 0)) +
+         "' and has no <unk>: give p(<unk>) with --unk-log10 -5, or train with the word";
+}
+
 }  // namespace
 
 Answer Workspace::answer(const Reading& reading, const Task& task, std::uint64_t stream) {
@@ -371,7 +389,7 @@ Answer Workspace::answer(const Reading& reading, const Task& task, std::uint64_t
     Solver(engine_, *this, reading, task, stream, answer).run();
   } catch (const EmptySupport& e) {
     answer.status = Answer::Status::EMPTY_SUPPORT;
-    answer.error = e.what();
+    answer.error = e.what() + remedy(engine_.table(), reading, e.position);
     answer.position = e.position;
   } catch (const ModelError& e) {
     answer.status = Answer::Status::BAD_RECORD;

@@ -38,7 +38,7 @@
 namespace hiddenite::exact {
 
 struct SamplerOptions {
-  std::uint64_t batch = 16;         // draws from one q, B in the paper
+  std::uint64_t batch = 32;         // draws from one q, B in the paper
   double target_rate = 0.5;         // q is fixed once this share is accepted
   std::uint64_t rate_window = 100;  // of so many last trials (AR-100); 0: of all (AR)
   std::uint64_t max_trials = std::numeric_limits<std::uint64_t>::max();  // the run gives up after these

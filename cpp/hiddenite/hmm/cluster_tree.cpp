@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "hiddenite/base/interrupt.hpp"
+
 namespace hiddenite::hmm {
 
 namespace {
@@ -96,6 +98,7 @@ class Window {
   template <class Work>
   void for_pairs(std::size_t a, std::size_t b, Work work) const {
     for (std::size_t i = 0; i < size_; ++i) {
+      check_interrupt_at(i * 64);
       if (node_[i] == NOBODY || i == a || i == b) continue;
       for (std::size_t j = i + 1; j < size_; ++j) {
         if (node_[j] != NOBODY && j != a && j != b) work(i, j);
@@ -111,6 +114,7 @@ class Window {
       summand_[k * size_ + i] = q(p(k, i), left_[k], right_[i]);
       if (k == i) continue;
       double sum = q(p(i, i) + p(i, k) + p(k, i) + p(k, k), left_[i] + left_[k], right_[i] + right_[k]);
+      check_interrupt_at(k * 64);
       for (std::size_t other = 0; other < size_; ++other) {
         if (node_[other] != NOBODY && other != i && other != k) sum += with(i, k, other);
       }

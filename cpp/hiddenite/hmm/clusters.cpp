@@ -32,7 +32,11 @@ inline double h(std::uint64_t n) {
 
 void fill_lists(std::vector<std::uint64_t>& keys, WordId num_words, std::vector<std::uint64_t>& begin,
                 std::vector<BigramLists::Entry>& entries) {
-  std::sort(keys.begin(), keys.end());
+  std::size_t compared = 0;
+  std::sort(keys.begin(), keys.end(), [&](std::uint64_t a, std::uint64_t b) {
+    check_interrupt_at(compared++);
+    return a < b;
+  });
   begin.assign(std::size_t{num_words} + 1, 0);
   entries.clear();
   for (std::size_t i = 0; i < keys.size();) {
@@ -110,6 +114,7 @@ ExchangeClustering::ExchangeClustering(const TokenText& text, WordId num_words, 
   insert(SENTENCE_END, num_classes_, near);
   ClassId free = 0;
   for (const WordId w : order_) {
+    check_interrupt_at(std::size_t{w} * 64);
     if (start[w] != NO_CLASS) insert(w, start[w], near);
   }
   for (const WordId w : order_) {

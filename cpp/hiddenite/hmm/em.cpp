@@ -148,6 +148,7 @@ void HmmEm::set_from(const SparseHmm& chain, const Fold& fold, int threads) {
 }
 
 SparseHmm HmmEm::chain(const Smoothing& smoothing, int threads) const {
+  require_whole();
   const HmmMargins margins(shape_, total_, nullptr);
   SparseHmm result;
   static_cast<HmmShape&>(result) = shape_;
@@ -184,7 +185,13 @@ void HmmEm::sum_folds(int threads) {
   for (const Fold& fold : folds_) total_.add(shape_, fold.counts, threads);
 }
 
+void HmmEm::require_whole() const {
+  if (broken_) throw ModelError("the training was interrupted in an epoch; begin anew, or go on from its checkpoint");
+}
+
 double HmmEm::iterate(int threads) {
+  require_whole();
+  broken_ = true;
   double log_prob = 0.0;
   for (Fold& fold : folds_) {
     if (done_ == 0) {
@@ -197,10 +204,13 @@ double HmmEm::iterate(int threads) {
   }
   sum_folds(threads);
   ++done_;
+  broken_ = false;
   return log_prob;
 }
 
 double HmmEm::iterate_under(const SparseHmm& chain, int threads) {
+  require_whole();
+  broken_ = true;
   double log_prob = 0.0;
   for (Fold& fold : folds_) {
     set_from(chain, fold, threads);
@@ -209,6 +219,7 @@ double HmmEm::iterate_under(const SparseHmm& chain, int threads) {
   }
   sum_folds(threads);
   ++done_;
+  broken_ = false;
   return log_prob;
 }
 
@@ -245,6 +256,7 @@ void HmmEm::restore(std::uint32_t done, std::vector<std::vector<float>> pairs, s
   }
   sum_folds(1);
   done_ = done;
+  broken_ = false;
 }
 
 }  // namespace hiddenite::hmm

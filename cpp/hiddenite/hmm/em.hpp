@@ -41,14 +41,20 @@ class HmmEm {
 
   // The chain of all counts.
   SparseHmm chain(const Smoothing& smoothing, int threads) const;
-  const HmmCounts& total() const { return total_; }
+  const HmmCounts& total() const {
+    require_whole();
+    return total_;
+  }
   const HmmPrior& prior() const { return prior_; }
   // One turn of each fold under given probabilities, without smoothing or leaving out.
   double iterate_under(const SparseHmm& chain, int threads);
 
   // For checkpoints: the counts between two iterations.
   std::size_t num_folds() const { return folds_.size(); }
-  const HmmCounts& fold(std::size_t f) const { return folds_[f].counts; }
+  const HmmCounts& fold(std::size_t f) const {
+    require_whole();
+    return folds_[f].counts;
+  }
   void restore(std::uint32_t done, std::vector<std::vector<float>> pairs, std::vector<std::vector<float>> first,
                std::vector<std::vector<float>> emissions);
 
@@ -63,6 +69,7 @@ class HmmEm {
     std::vector<std::uint64_t> by_word_begin;  // [w]
     HmmCounts counts;
   };
+  void require_whole() const;  // throws ModelError after an interruption
   void build(Fold& fold) const;
   void set_random(const Fold& fold, int threads);
   void set_smoothed(const Fold& fold, int threads);
@@ -86,6 +93,7 @@ class HmmEm {
   HmmPrior prior_;
   std::uint64_t num_tokens_ = 0;
   std::uint32_t done_ = 0;
+  bool broken_ = false;  // an iteration is under way, or was interrupted
   std::vector<Fold> folds_;
   HmmCounts total_;
   // Of the fold at hand.

@@ -17,8 +17,6 @@ constexpr std::size_t WORDS_PER_PIECE = 256;
 
 std::size_t pieces_of(std::size_t size, std::size_t piece) { return (size + piece - 1) / piece; }
 
-std::vector<float> to_floats(const std::vector<double>& values) { return {values.begin(), values.end()}; }
-
 }  // namespace
 
 void HmmEm::forward_step(const StateSet& from, const float* x, const StateSet& to, const float* matrix,
@@ -51,8 +49,10 @@ void HmmEm::backward_step(const StateSet& from, float* y, const StateSet& to, co
 double HmmEm::expect_sentence(const Fold& fold, std::size_t s) {
   const std::uint64_t begin = fold.begin[s], end = fold.begin[s + 1];
   double log_prob = 0.0;
+  WorkMeter meter;
   for (std::uint64_t p = begin; p < end; ++p) {
     const StateSet set = shape_.set(fold.words[p]);
+    meter.add(std::size_t{set.size} * set.size);
     float* const alpha = alpha_.data() + fold.offset[p];
     float* const weight = weight_.data() + fold.offset[p];
     if (p == begin) {
@@ -75,6 +75,7 @@ double HmmEm::expect_sentence(const Fold& fold, std::size_t s) {
   }
   for (std::uint64_t p = end; p-- > begin;) {
     const StateSet set = shape_.set(fold.words[p]);
+    meter.add(std::size_t{set.size} * set.size);
     float* const posterior = posterior_.data() + fold.offset[p];  // beta first
     if (p + 1 == end) {
       std::fill_n(posterior, set.size, 1.0f);
@@ -107,12 +108,14 @@ double HmmEm::expect(const Fold& fold, int threads) {
 void HmmEm::count_group(Fold& fold, std::uint32_t g) {
   const std::uint32_t rows = shape_.group_size(g);
   std::vector<float> sums;
+  WorkMeter meter;
   for (std::uint64_t a = fold.arrivals_of[g]; a < fold.arrivals_of[g + 1];) {
     const std::uint32_t h = shape_.word_group[fold.words[fold.arrivals[a]]], columns = shape_.group_size(h);
     sums.assign(std::size_t{rows} * columns, 0.0f);
     for (; a < fold.arrivals_of[g + 1] && shape_.word_group[fold.words[fold.arrivals[a]]] == h; ++a) {
       const std::uint32_t p = fold.arrivals[a];
       const StateSet from = shape_.set(fold.words[p - 1]), to = shape_.set(fold.words[p]);
+      meter.add(std::size_t{from.size} * to.size);
       const float* const alpha = alpha_.data() + fold.offset[p - 1];
       const float* const weight = weight_.data() + fold.offset[p];
       if (from.members == nullptr) {
@@ -182,7 +185,7 @@ void HmmEm::count_words(Fold& fold, int threads) {
       first[shape_.state(fold.words[p], i)] += static_cast<double>(posterior_[fold.offset[p] + i]);
     }
   }
-  fold.counts.first = to_floats(first);
+  fold.counts.first.assign(first.begin(), first.end());
 }
 
 }  // namespace hiddenite::hmm

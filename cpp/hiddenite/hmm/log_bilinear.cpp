@@ -11,9 +11,27 @@ namespace hiddenite::hmm {
 
 namespace {
 
-constexpr std::size_t BATCH = 256, PIECES = 8;  // states of a step, and the parts they are cut into
+constexpr std::size_t STATES_PER_STEP = 256, PIECES = 8;  // states of a step, and the parts they are cut into
 constexpr float LEAST_LOG = -30.0f;
 constexpr float KEEP_MEAN = 0.9f, KEEP_SQUARE = 0.99f, TINY = 1e-6f;
+
+// A row of one group, by either form of the header.
+void mix(const float* counts, const float* model, std::size_t columns, double leaving, double weight, double within,
+         float* out) {
+  double count = 0.0, share = 0.0;
+  for (std::size_t j = 0; j < columns; ++j) {
+    count += static_cast<double>(counts[j]);
+    share += static_cast<double>(model[j]);
+  }
+  double factor = 1.0 / (leaving + weight), pseudo = weight;
+  if (within >= 0.0 && count + within > 0.0) {
+    factor *= (count + weight * share) / (count + within);
+    pseudo = share > 0.0 ? within / share : 0.0;
+  }
+  for (std::size_t j = 0; j < columns; ++j) {
+    out[j] = static_cast<float>(factor * (static_cast<double>(counts[j]) + pseudo * static_cast<double>(model[j])));
+  }
+}
 
 }  // namespace
 
@@ -125,7 +143,7 @@ double LogBilinear::fit(const HmmCounts& counts, const HmmPrior& prior, std::uin
   const std::vector<float> priors = log_prior(counts, prior);
   std::vector<Scratch> scratch(PIECES);
   std::vector<HiddenState> order(states);
-  std::vector<float> gradients(BATCH * size);
+  std::vector<float> gradients(STATES_PER_STEP * size);
   std::vector<double> weight(states, 0.0);
   for (HiddenState z = 0; z < states; ++z) {
     for (std::uint32_t h = 0; h < shape_.num_groups(); ++h) {
@@ -140,17 +158,18 @@ double LogBilinear::fit(const HmmCounts& counts, const HmmPrior& prior, std::uin
     for (std::size_t i = states; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
     const auto rate = static_cast<float>(options_.rate * (1.0 - static_cast<double>(pass) / passes));
     double fit = 0.0;
-    for (std::size_t begin = 0; begin < states; begin += BATCH, ++steps_) {
-      const std::size_t count = std::min<std::size_t>(BATCH, states - begin);
+    for (std::size_t begin = 0; begin < states; begin += STATES_PER_STEP, ++steps_) {
+      const std::size_t count = std::min<std::size_t>(STATES_PER_STEP, states - begin);
       std::vector<double> fits(PIECES, 0.0);
       parallel_for(PIECES, threads, [&](std::size_t piece, int) {
         Scratch& s = scratch[piece];
         s.v_gradient.assign(std::size_t{states} * size, 0.0f);
         s.bias_gradient.assign(states, 0.0f);
         for (std::size_t i = piece; i < count; i += PIECES) {
+          check_interrupt();
           const HiddenState z = order[begin + i];
           fits[piece] += differentiate(counts, z, priors.data() + std::size_t{group_of_[z]} * states,
-                                       steps_ * BATCH + i, s);
+                                       steps_ * STATES_PER_STEP + i, s);
           std::copy_n(s.u_gradient.data(), size, gradients.data() + i * size);
         }
       });
@@ -184,7 +203,7 @@ double LogBilinear::fit(const HmmCounts& counts, const HmmPrior& prior, std::uin
 }
 
 SparseHmm LogBilinear::chain(const HmmCounts& counts, const HmmPrior& prior, const Smoothing& smoothing,
-                         double weight, int threads) const {
+                         double weight, double within, int threads) const {
   const HmmMargins margins(shape_, counts, nullptr);
   const std::vector<float> priors = log_prior(counts, prior);
   SparseHmm result;
@@ -196,17 +215,14 @@ SparseHmm LogBilinear::chain(const HmmCounts& counts, const HmmPrior& prior, con
     const auto g = static_cast<std::uint32_t>(group);
     std::vector<float> row, probability;
     for (HiddenState z = shape_.group_begin[g]; z < shape_.group_begin[g + 1]; ++z) {
+      check_interrupt();
       open_row(counts, z, row);
       predict(priors.data() + std::size_t{g} * shape_.num_states(),
               u_.value.data() + std::size_t{z} * options_.dimensions, probability);
-      const auto factor = static_cast<float>(1.0 / (margins.leaving[z] + weight));
       for (std::uint32_t h = 0; h < shape_.num_groups(); ++h) {
-        const std::size_t columns = shape_.group_size(h);
+        const std::size_t columns = shape_.group_size(h), first = shape_.group_begin[h];
         float* const out = result.transition.data() + shape_.block(g, h) + (z - shape_.group_begin[g]) * columns;
-        for (std::size_t j = 0; j < columns; ++j) {
-          const std::size_t to = shape_.group_begin[h] + j;
-          out[j] = factor * (row[to] + static_cast<float>(weight) * probability[to]);
-        }
+        mix(row.data() + first, probability.data() + first, columns, margins.leaving[z], weight, within, out);
       }
     }
   });

@@ -5,7 +5,10 @@
 // dimensions, so states that behave alike in some ways help each other where
 // counts of their own are few; smoothing by group alone cannot do that. Fitted
 // by Adam on sum_z sum_z' n(z, z') ln B(z' | z) with dropout of dimensions of u;
-// the chain is then A = (n(z, z') + weight B(z' | z)) / (n(z) + weight).
+// the chain is then A = (n(z, z') + weight B(z' | z)) / (n(z) + weight), or with
+// another pseudo-count within a group, p(h | z) p(z' | z, h) with
+//   p(h | z) = (n(z, h) + weight B(h | z)) / (n(z) + weight)
+//   p(z' | z, h) = (n(z, z') + within B(z' | z, h)) / (n(z, h) + within).
 //
 // A pass over all states costs 3 H Z^2 multiplications. Batches are cut into a
 // fixed number of pieces whose gradients are added in order: the result does not
@@ -32,9 +35,9 @@ class LogBilinear {
 
   // Passes over all states; the mean of ln B over the counts, as each state was met in the last pass.
   double fit(const HmmCounts& counts, const HmmPrior& prior, std::uint32_t passes, int threads);
-  // Initial and emission probabilities by `smoothing`, transitions A.
+  // Initial and emission probabilities by `smoothing`, transitions A; a negative `within` means the first form.
   SparseHmm chain(const HmmCounts& counts, const HmmPrior& prior, const Smoothing& smoothing, double weight,
-              int threads) const;
+                  double within, int threads) const;
 
  private:
   struct Scratch;

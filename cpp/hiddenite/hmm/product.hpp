@@ -9,10 +9,9 @@
 // forward: the next state by p(z' | z) G_t(q, z'), its word by the summands of
 // G; with maxima instead of sums the walk takes the best words and states. (The
 // best words with states summed out are intractable: draw and score again.)
-// Positions may have a fixed word. Numbers are scaled at each t and q.
-//
-// A step multiplies the whole transition matrix by one column per live state
-// of the automaton: |Q| Z^2, the matrix being read once.
+// Positions may have a fixed word. guide/ahead.hpp computes B, over the pairs of
+// t and q that lie on a way to an accepting end; G is made from it where it is
+// needed.
 #pragma once
 
 #include <optional>
@@ -20,22 +19,10 @@
 #include <vector>
 
 #include "hiddenite/base/random.hpp"
+#include "hiddenite/hmm/guide/hmm_ahead.hpp"
 #include "hiddenite/hmm/model.hpp"
 
 namespace hiddenite::hmm {
-
-inline constexpr std::uint32_t DEAD = 0xFFFFFFFFu;
-
-// Deterministic, over words; the end of the sentence is no word.
-struct Automaton {
-  std::uint32_t start = 0;
-  std::vector<bool> accepts;         // [q]
-  std::vector<std::uint32_t> target;  // [q * words + w]: next state, or DEAD
-
-  std::uint32_t num_states() const { return static_cast<std::uint32_t>(accepts.size()); }
-  // Throws ModelError.
-  void check(WordId num_words) const;
-};
 
 struct Walk {
   std::vector<WordId> words;    // without </s>
@@ -61,32 +48,14 @@ class HmmProduct {
  private:
   template <class Choose>
   Walk walk(Choose choose) const;
-  void backward();
-  void transit(std::uint32_t t);    // B_t from G_t
-  bool may_end(std::uint32_t t, std::uint32_t q) const { return t >= shortest_ && automaton_.accepts[q]; }
   bool allowed(std::uint32_t t, WordId w) const;
-  double& scale(std::uint32_t t, std::uint32_t q) { return log_scale_[std::size_t{t} * automaton_.num_states() + q]; }
-  double scale(std::uint32_t t, std::uint32_t q) const {
-    return log_scale_[std::size_t{t} * automaton_.num_states() + q];
-  }
-  void emit(std::uint32_t t, std::uint32_t q);  // G_t from B_{t+1}
   std::vector<double> word_weights(std::uint32_t t, std::uint32_t q, HiddenState z, std::uint32_t place) const;
-  double* row(std::vector<double>& table, std::uint32_t q) const {
-    return table.data() + std::size_t{q} * chain_.num_states();
-  }
-  const double* row(const std::vector<double>& table, std::uint32_t q) const {
-    return table.data() + std::size_t{q} * chain_.num_states();
-  }
 
   const SparseHmm& chain_;
-  Automaton automaton_;
-  std::vector<WordId> fixed_;
-  std::uint32_t shortest_, longest_;
+  GuidedHmm<SparseHmm> guided_;
   bool best_;
   int threads_;
-  std::vector<std::vector<double>> emitted_;   // [t][q * states + z']: G_t, scaled
-  std::vector<std::vector<double>> ahead_;     // [t][q * states + z]: B_t, scaled as G_t
-  std::vector<double> log_scale_;              // [t * automaton states + q]; LOG_ZERO: all are zero
+  Ahead ahead_;
   std::vector<std::vector<WordId>> words_of_;  // [state]: what it can emit
   double log_prob_ = 0.0;
 };

@@ -9,7 +9,7 @@ namespace hiddenite::hmm {
 
 namespace {
 
-constexpr std::size_t SENTENCES_PER_PIECE = 64;
+constexpr std::size_t SCORED_PER_PIECE = 64;
 
 class Forward {
  public:
@@ -23,6 +23,7 @@ class Forward {
     if (last_ == NO_WORD) {
       for (std::uint32_t i = 0; i < set.size; ++i) next_[i] = chain_.initial[chain_.state(w, i)];
     } else {
+      meter_.add(now_.size() * set.size);
       chain_.add_forward(chain_.set(last_), now_.data(), set, next_.data());
     }
     const std::span<const double> emission = chain_.emissions(w);
@@ -39,6 +40,7 @@ class Forward {
   const SparseHmm& chain_;
   std::vector<double> now_, next_;
   WordId last_ = NO_WORD;
+  WorkMeter meter_;
 };
 
 }  // namespace
@@ -46,9 +48,9 @@ class Forward {
 std::vector<double> token_log_probs(const SparseHmm& chain, const TokenText& text, int threads) {
   const std::size_t sentences = text.num_sentences(), ends = chain.has_end ? 1 : 0;
   std::vector<double> result(text.tokens.size() + sentences * ends);
-  parallel_for((sentences + SENTENCES_PER_PIECE - 1) / SENTENCES_PER_PIECE, threads, [&](std::size_t piece, int) {
-    const std::size_t last = std::min(sentences, (piece + 1) * SENTENCES_PER_PIECE);
-    for (std::size_t s = piece * SENTENCES_PER_PIECE; s < last; ++s) {
+  parallel_for((sentences + SCORED_PER_PIECE - 1) / SCORED_PER_PIECE, threads, [&](std::size_t piece, int) {
+    const std::size_t last = std::min(sentences, (piece + 1) * SCORED_PER_PIECE);
+    for (std::size_t s = piece * SCORED_PER_PIECE; s < last; ++s) {
       Forward forward(chain);
       double* out = result.data() + text.begin[s] + s * ends;
       for (const WordId w : text.sentence(s)) *out++ = forward.step(w);

@@ -46,7 +46,9 @@ StateNumbers layout(const SparseHmm& chain, const std::vector<WordId>& words) {
 // Fills the filter, up to a word that is impossible; the scales are p(x_t | before).
 StateNumbers forward(const SparseHmm& chain, const std::vector<WordId>& words, std::vector<double>& scale) {
   StateNumbers result = layout(chain, words);
+  WorkMeter meter;
   for (std::size_t t = 0; t < words.size(); ++t) {
+    meter.add(std::size_t{chain.set(words[t]).size} * chain.set(words[t]).size);
     double* const now = result.values.data() + result.begin[t];
     predict(chain, words, t, t == 0 ? nullptr : result.values.data() + result.begin[t - 1], now);
     const std::span<const double> emission = chain.emissions(words[t]);
@@ -63,7 +65,96 @@ StateNumbers forward(const SparseHmm& chain, const std::vector<WordId>& words, s
   return result;
 }
 
+// Turns the filter into the posterior. With beta_t(z) = p(x_t+1 .. | z) / p(x_t+1 .. | x_1 .. x_t), the weights are
+// p(x_t | z) beta_t(z) / p(x_t | before), by position and state as the posterior.
+void backward(const SparseHmm& chain, const std::vector<WordId>& words, const std::vector<double>& scale,
+              StateNumbers& result, std::vector<double>& weights) {
+  weights.resize(result.values.size());
+  std::vector<double> beta;
+  WorkMeter meter;
+  for (std::size_t t = words.size(); t-- > 0;) {
+    const StateSet set = chain.set(words[t]);
+    meter.add(std::size_t{set.size} * set.size);
+    if (t + 1 == words.size()) {
+      beta.assign(set.size, 1.0);
+    } else {
+      beta.assign(set.size, 0.0);
+      chain.add_backward(set, beta.data(), chain.set(words[t + 1]), weights.data() + result.begin[t + 1]);
+    }
+    const std::span<const double> emission = chain.emissions(words[t]);
+    for (std::uint32_t i = 0; i < set.size; ++i) {
+      weights[result.begin[t] + i] = emission[i] * beta[i] / scale[t];
+      result.values[result.begin[t] + i] *= beta[i];
+    }
+  }
+}
+
+// What a sentence adds to a gradient.
+struct SentenceEdges {
+  std::vector<WordId> words;
+  StateNumbers posterior;
+  std::vector<double> filter, weights;
+};
+
+SentenceEdges sentence_edges(const SparseHmm& chain, std::span<const WordId> given) {
+  SentenceEdges edges;
+  edges.words = completed(chain, given, true);
+  std::vector<double> scale;
+  edges.posterior = forward(chain, edges.words, scale);
+  edges.filter = edges.posterior.values;
+  if (edges.posterior.log_prob > LOG_ZERO) backward(chain, edges.words, scale, edges.posterior, edges.weights);
+  return edges;
+}
+
+void add_edges(const SparseHmm& chain, const SentenceEdges& edges, double factor, LogProbGradient& gradient) {
+  const StateNumbers& posterior = edges.posterior;
+  for (std::size_t t = 0; t < edges.words.size(); ++t) {
+    const WordId w = edges.words[t];
+    const StateSet set = chain.set(w);
+    for (std::uint32_t i = 0; i < set.size; ++i) {
+      const double x = factor * posterior.values[posterior.begin[t] + i];
+      gradient.emission[chain.set_begin[w] + i] += x;
+      if (t == 0) gradient.initial[posterior.states[i]] += x;
+    }
+    if (t == 0) continue;
+    const StateSet last = chain.set(edges.words[t - 1]);
+    double* const block = gradient.transition.data() + chain.block(last.group, set.group);
+    for (std::uint32_t i = 0; i < last.size; ++i) {
+      double* const row = block + std::size_t{last.place(i)} * chain.group_size(set.group);
+      const double x = factor * edges.filter[posterior.begin[t - 1] + i];
+      for (std::uint32_t j = 0; j < set.size; ++j) row[set.place(j)] += x * edges.weights[posterior.begin[t] + j];
+    }
+  }
+}
+
 }  // namespace
+
+LogProbGradient log_prob_gradient(const SparseHmm& chain, const TokenText& text, std::span<const double> weights,
+                                  int threads) {
+  constexpr std::size_t at_once = 256;  // sentences; they are added in order, so that threads change nothing
+  if (weights.size() != text.num_sentences()) throw ModelError("expected a weight for each sentence");
+  LogProbGradient gradient{std::vector<double>(chain.num_states(), 0.0),
+                           std::vector<double>(chain.num_transitions(), 0.0),
+                           std::vector<double>(chain.emission.size(), 0.0)};
+  std::vector<SentenceEdges> edges(std::min(at_once, text.num_sentences()));
+  for (std::size_t begin = 0; begin < text.num_sentences(); begin += at_once) {
+    const std::size_t size = std::min(at_once, text.num_sentences() - begin);
+    parallel_for(size, threads, [&](std::size_t i, int) {
+      if (weights[begin + i] != 0.0) edges[i] = sentence_edges(chain, text.sentence(begin + i));
+    });
+    for (std::size_t i = 0; i < size; ++i) {
+      if (weights[begin + i] == 0.0) continue;
+      if (edges[i].posterior.log_prob == LOG_ZERO) {
+        throw ModelError("sentence " + std::to_string(begin + i + 1) + " has probability zero under the model");
+      }
+      add_edges(chain, edges[i], weights[begin + i], gradient);
+    }
+  }
+  for (std::size_t k = 0; k < gradient.transition.size(); ++k) {
+    gradient.transition[k] *= static_cast<double>(chain.transition[k]);
+  }
+  return gradient;
+}
 
 StateNumbers filter_states(const SparseHmm& chain, std::span<const WordId> words, bool complete) {
   std::vector<double> scale;
@@ -72,24 +163,9 @@ StateNumbers filter_states(const SparseHmm& chain, std::span<const WordId> words
 
 StateNumbers posterior_states(const SparseHmm& chain, std::span<const WordId> given, bool complete) {
   const std::vector<WordId> words = completed(chain, given, complete);
-  std::vector<double> scale, beta, weight;
+  std::vector<double> scale, weights;
   StateNumbers result = forward(chain, words, scale);
-  if (result.log_prob == LOG_ZERO) return result;
-  for (std::size_t t = words.size(); t-- > 0;) {
-    const StateSet set = chain.set(words[t]);
-    if (t + 1 == words.size()) {
-      beta.assign(set.size, 1.0);
-    } else {
-      beta.assign(set.size, 0.0);
-      chain.add_backward(set, beta.data(), chain.set(words[t + 1]), weight.data());
-    }
-    const std::span<const double> emission = chain.emissions(words[t]);
-    weight.resize(set.size);
-    for (std::uint32_t i = 0; i < set.size; ++i) {
-      weight[i] = emission[i] * beta[i] / scale[t];
-      result.values[result.begin[t] + i] *= beta[i];
-    }
-  }
+  if (result.log_prob > LOG_ZERO) backward(chain, words, scale, result, weights);
   return result;
 }
 
@@ -99,8 +175,10 @@ BestStates best_states(const SparseHmm& chain, std::span<const WordId> given, bo
   std::vector<std::uint32_t> back(places.states.size(), 0);
   std::vector<double> now, before;
   BestStates result;
+  WorkMeter meter;
   for (std::size_t t = 0; t < words.size(); ++t) {
     const StateSet set = chain.set(words[t]);
+    meter.add(std::size_t{set.size} * set.size);
     now.assign(set.size, 0.0);
     if (t == 0) {
       predict(chain, words, t, nullptr, now.data());

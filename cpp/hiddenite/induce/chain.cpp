@@ -136,6 +136,23 @@ void InductionChain::run_sampler(Random& random, SweepStatistics& statistics) {
 }
 
 SweepRecord InductionChain::sweep() {
+  before_ = Before{swept_state(), total_};
+  try {
+    return run_sweep();
+  } catch (...) {
+    undo_sweep();
+    throw;
+  }
+}
+
+void InductionChain::undo_sweep() {
+  if (!before_) return;
+  set_swept_state(before_->state);
+  total_ = before_->total;
+  before_.reset();
+}
+
+SweepRecord InductionChain::run_sweep() {
   Random random = stream_of(options_, sweeps_);
   const std::vector<std::int32_t> before = tags();
   SweepStatistics statistics;
@@ -175,6 +192,7 @@ std::vector<std::int32_t> InductionChain::tags() const {
 void InductionChain::keep() {
   if (num_kept_ == std::numeric_limits<std::uint16_t>::max()) throw ModelError("no more than 65535 samples are kept");
   kept_.resize(state_.num_tokens() * options_.tags);
+  before_.reset();
   ++num_kept_;
   std::size_t row = 0;
   for (const std::uint32_t position : state_.positions()) {
@@ -196,11 +214,16 @@ void InductionChain::max_marginal(std::vector<std::int32_t>& tags, std::vector<f
 }
 
 ChainSnapshot InductionChain::snapshot() const {
+  ChainSnapshot s = swept_state();
+  s.kept = kept_;
+  s.num_kept = num_kept_;
+  return s;
+}
+
+ChainSnapshot InductionChain::swept_state() const {
   ChainSnapshot s;
   s.sweeps = sweeps_;
   s.tags = tags();
-  s.kept = kept_;
-  s.num_kept = num_kept_;
   for (const auto& [name, process] : const_cast<InductionChain*>(this)->processes()) {
     s.parameters.push_back(process->discount);
     s.parameters.push_back(process->strength);
@@ -230,7 +253,7 @@ ChainSnapshot InductionChain::snapshot() const {
 }
 
 void InductionChain::restore(const ChainSnapshot& s) {
-  const ChainSnapshot shape = snapshot();
+  const ChainSnapshot shape = swept_state();
   bool fits = s.tags.size() == shape.tags.size() && s.parameters.size() == shape.parameters.size() &&
               s.seats.size() == shape.seats.size() && s.classes.size() == shape.classes.size() &&
               s.heads.size() == shape.heads.size() &&
@@ -241,12 +264,18 @@ void InductionChain::restore(const ChainSnapshot& s) {
   for (const std::int32_t tag : s.tags) fits &= tag >= 0 && static_cast<unsigned>(tag) < options_.tags;
   for (const std::int32_t head : s.heads) fits &= head >= 0 && static_cast<unsigned>(head) < options_.tags;
   if (!fits) throw ModelError("the saved chain does not fit this text and model");
-  sweeps_ = s.sweeps;
   kept_ = s.kept;
   num_kept_ = s.num_kept;
+  before_.reset();
+  set_swept_state(s);
+}
+
+void InductionChain::set_swept_state(const ChainSnapshot& s) {
+  sweeps_ = s.sweeps;
   for (std::size_t i = 0; i < s.tags.size(); ++i) {
     state_.set_tag(state_.positions()[i], static_cast<Tag>(s.tags[i]));
   }
+  state_.transitions.set_mirrored(true);  // an interrupted sweep may have left it otherwise
   for (unsigned l = 0; l < options_.order; ++l) state_.transitions.restore(l, seats_of(s.seats[l]));
   state_.emissions.restore(seats_of(s.seats[options_.order]));
   if (state_.spelling) {

@@ -3,10 +3,12 @@
 //
 // Sweep k draws from stream (seed, stream, k) alone, and the copies inside the state
 // are functions of its counts: a chain that is saved between two sweeps and restored
-// goes on bit by bit as if it never had stopped.
+// goes on bit by bit as if it never had stopped. A sweep that is interrupted has not
+// been: the chain is as it was before it.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "hiddenite/induce/samplers.hpp"
@@ -50,6 +52,9 @@ class InductionChain {
   InductionChain(const InductionOptions& options, InductionText text, std::span<const std::int32_t> tags);
 
   SweepRecord sweep();
+  // Takes back the last sweep, if nothing was kept or restored since: for chains that go together, of which another
+  // was interrupted.
+  void undo_sweep();
   void keep();
 
   std::vector<std::int32_t> tags() const;
@@ -69,6 +74,10 @@ class InductionChain {
   void restore(const ChainSnapshot& snapshot);
 
  private:
+  // All that a sweep changes; without what is kept.
+  ChainSnapshot swept_state() const;
+  void set_swept_state(const ChainSnapshot& snapshot);
+  SweepRecord run_sweep();
   void draw_all_parameters(Random& random);
   void run_sampler(Random& random, SweepStatistics& statistics);
   SeatingSummary summary(const std::string& name);
@@ -78,6 +87,11 @@ class InductionChain {
   std::uint64_t sweeps_ = 0, num_kept_ = 0;
   std::vector<std::uint16_t> kept_;
   SweepStatistics total_;
+  struct Before {
+    ChainSnapshot state;
+    SweepStatistics total;
+  };
+  std::optional<Before> before_;  // the last sweep
 };
 
 }  // namespace hiddenite::induce

@@ -205,6 +205,7 @@ class ClassMove {
 void sweep_classes(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics) {
   ClassMove move(state, options, random, statistics);
   for (std::uint32_t word = 0; word < state.num_types(); ++word) {
+    check_interrupt_at(std::size_t{word} * 64);
     move.move_unused_tags(word);
     if (state.heads()) move.move_head(word);
   }

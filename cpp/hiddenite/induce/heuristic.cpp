@@ -98,6 +98,7 @@ void sweep_one_tag_heuristic(TaggingState& state, Random& random) {
   WordBase base;
   Trail trail;
   std::vector<double> weights(state.num_tags());
+  WorkMeter meter;
   for (std::uint32_t word = 0; word < state.num_types(); ++word) {
     const auto tokens = state.tokens_of(word);
     const auto last = [&](std::size_t i) {
@@ -108,6 +109,7 @@ void sweep_one_tag_heuristic(TaggingState& state, Random& random) {
     for (std::size_t i = tokens.size(); i-- > 0;) state.leave(tokens[i], last(i), random, trail, unused);
     state.fill_base(word, false, base);
     for (unsigned t = 0; t < state.num_tags(); ++t) {
+      meter.add(WORK_OF_TOKEN * tokens.size());
       seats.clear();
       LogWeight weight;
       for (const std::uint32_t token : tokens) state.set_tag(token, static_cast<Tag>(t));

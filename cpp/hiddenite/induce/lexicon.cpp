@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "hiddenite/base/gamma.hpp"
+
 namespace hiddenite::induce {
 
 TagLexicon::TagLexicon(std::size_t num_types, unsigned num_tags, LexiconKind kind, double geometric)
@@ -15,7 +17,8 @@ TagLexicon::TagLexicon(std::size_t num_types, unsigned num_tags, LexiconKind kin
     log_inside_ = std::log(inside_);
   }
   for (unsigned n = 1; n <= num_tags; ++n) {
-    const double log_sets = std::lgamma(num_tags + 1.0) - std::lgamma(n + 1.0) - std::lgamma(num_tags - n + 1.0);
+    const double log_sets =
+        base::log_gamma(num_tags + 1.0) - base::log_gamma(n + 1.0) - base::log_gamma(num_tags - n + 1.0);
     log_base_[n] = log_size(n) - std::log(norm) - log_sets - (n > 1 ? log_inside_ : 0.0);
     base_[n] = std::exp(log_base_[n]);
   }

@@ -26,7 +26,9 @@ void sweep_local(TaggingState& state, const MoveOptions& options, Random& random
   double scores[TagSet::CAPACITY];
   const bool fixed_base = !state.lexicon && !state.spelled();
   if (fixed_base) state.fill_base(0, false, base);
+  WorkMeter meter;
   for (const std::uint32_t position : state.positions()) {
+    meter.add(WORK_OF_TOKEN);
     const std::uint32_t word = state.word(position), last = state.last_event(position);
     if (state.lexicon && state.lexicon->of(word).size() == 1) continue;
     const Tag old_tag = state.tag(position);

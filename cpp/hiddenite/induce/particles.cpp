@@ -37,6 +37,7 @@ void BlockParticles::run(Particle& particle, std::span<const Tag> tags, bool ret
   double scores[TagSet::CAPACITY];
   const std::size_t num_choices = tags.empty() ? state_.num_tags() : tags.size();
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    meter_.add(WORK_OF_TOKEN);
     std::size_t choice = 0;
     if (num_choices > 1) {
       const double total = score(tokens_[i], last_[i], tags, base, scores);
@@ -67,6 +68,7 @@ void BlockParticles::run_one_tag(Particle& particle, Tag tag, bool retained, con
   for (const std::uint32_t token : tokens_) state_.set_tag(token, tag);
   if (retained) scratch_ = left_trail_;
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    meter_.add(WORK_OF_TOKEN);
     if (retained) {
       state_.replay(tokens_[i], last_[i], base, scratch_, particle.weight);
     } else {

@@ -54,6 +54,7 @@ class BlockParticles {
   std::vector<Particle> particles_;
   std::vector<double> weights_;
   std::size_t num_particles_ = 0;
+  WorkMeter meter_;
 };
 
 // Moves the word's tokens, in chunks, by particle Gibbs; tags from `tags`, empty: all. Where the first chunk ends is

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hiddenite/base/gamma.hpp"
+
 namespace hiddenite::induce {
 
 namespace {
@@ -47,7 +49,7 @@ double SeatingSummary::log_restaurants(double discount, double strength) const {
   double sum = 0.0;
   for (const auto& [seats, count] : restaurants_) {
     const auto [customers, tables] = seats;
-    const double below = std::lgamma(strength + customers) - std::lgamma(strength + 1.0);
+    const double below = base::log_gamma(strength + customers) - base::log_gamma(strength + 1.0);
     sum += static_cast<double>(count) * (log_rising(strength, discount, tables) - below);
   }
   return sum;

@@ -21,10 +21,14 @@
 
 #include <array>
 
+#include "hiddenite/base/interrupt.hpp"
 #include "hiddenite/induce/fault.hpp"
 #include "hiddenite/induce/state.hpp"
 
 namespace hiddenite::induce {
+
+// Of a WorkMeter, for moving one token: some microseconds.
+inline constexpr std::size_t WORK_OF_TOKEN = 1024;
 
 struct MoveOptions {
   unsigned particles = 10;

@@ -261,6 +261,7 @@ void sweep_sentences(TaggingState& state, const MoveOptions& options, bool exact
   std::vector<LeftWord> left;
   std::vector<Tag> old_tags, tags;
   for (std::size_t s = 0; s < state.num_sentences(); ++s) {
+    check_interrupt();
     const auto tokens = state.sentence(s);
     if (tokens.empty()) continue;
     const auto last = [&](std::size_t i) { return tokens[i] + (i + 1 == tokens.size() ? 1 : 0); };

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "hiddenite/base/error.hpp"
+#include "hiddenite/base/interrupt.hpp"
 
 namespace hiddenite::induce {
 
@@ -66,6 +67,7 @@ void TaggingState::begin(std::span<const Tag> tags, Random& random) {
   LogWeight weight;
   WordBase base;
   for (std::size_t s = 0; s + 1 < sentence_begin_.size(); ++s) {
+    check_interrupt_at(s * 64);
     const auto tokens = sentence(s);
     for (const std::uint32_t position : tokens) {
       fill_base(words_[position], false, base);

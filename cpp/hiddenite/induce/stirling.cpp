@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hiddenite/base/gamma.hpp"
+
 namespace hiddenite::induce {
 
 void StirlingTable::reset(double discount) {
@@ -11,7 +13,7 @@ void StirlingTable::reset(double discount) {
 }
 
 double StirlingTable::log_number(std::uint32_t customers, std::uint32_t tables) {
-  double log_sum = std::lgamma(customers - discount_) - std::lgamma(1.0 - discount_);  // S(c, 1)
+  double log_sum = base::log_gamma(customers - discount_) - base::log_gamma(1.0 - discount_);  // S(c, 1)
   double product = 1.0;
   for (std::uint32_t t = tables; t >= 2; --t) {  // the longest way first: the columns grow at once
     product *= ratio(customers, t);

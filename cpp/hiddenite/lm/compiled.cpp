@@ -5,6 +5,7 @@
 
 #include "hiddenite/base/clones.hpp"
 #include "hiddenite/base/error.hpp"
+#include "hiddenite/lm/tools/compact.hpp"
 
 namespace hiddenite::lm {
 
@@ -131,6 +132,7 @@ NgramTable open_compiled(std::string_view bytes, std::string name) {
     throw ModelError("a compiled model must lie at a multiple of 64 bytes");
   }
   const auto container = std::make_shared<const Container>(bytes, KIND, std::move(name));
+  if (is_compact(*container)) return open_compact(*container);
   const auto facts = container->array<Facts>("facts");
   if (facts.size() != 1 || facts[0].order < 1 || facts[0].order > MOST_LEVELS) {
     container->fail("the compiled model has an impossible order");

@@ -2,39 +2,19 @@
 
 #include <cmath>
 
-namespace hiddenite::lm {
+#include "hiddenite/base/interrupt.hpp"
+#include "hiddenite/lm/tools/rebuild.hpp"
 
-Discounts estimate_discounts(const std::vector<CountedLevel>& levels, std::size_t n, const LastNgrams& last) {
-  std::array<double, 5> counts{};
-  const auto enter = [&](std::uint64_t count, double times) {
-    if (count >= 1 && count <= 4) counts[count] += times;
-  };
-  for (const std::uint32_t c : levels[n - 1].count) enter(c, 1);
-  if (n <= last.ngram.size()) {
-    enter(levels[n - 1].count[last.ngram[n - 1]], -1);
-    enter(last.occurrences[n - 1], 1);
-  }
-  Discounts result;
-  if (counts[1] == 0 || counts[2] == 0 || counts[3] == 0) return result;
-  const double y = counts[1] / (counts[1] + 2 * counts[2]);
-  std::array<double, 3> d{};
-  for (int k = 1; k <= 3; ++k) {
-    d[k - 1] = k - (k + 1) * y * counts[k + 1] / counts[k];
-    if (d[k - 1] < 0 || d[k - 1] > k) return result;
-  }
-  result.d = d;
-  result.closed_form = true;
-  return result;
-}
+namespace hiddenite::lm {
 
 namespace {
 
 // Turns counted levels into probabilities and back-off weights, from below.
 class Interpolator {
  public:
-  Interpolator(std::vector<CountedLevel>& counted, const std::vector<Discounts>& discounts,
+  Interpolator(std::vector<CountedLevel>& counted, const std::vector<OrderRule>& rules,
                const std::vector<std::uint64_t>& prune)
-      : counted_(counted), discounts_(discounts), prune_(prune) {}
+      : counted_(counted), rules_(rules), prune_(prune) {}
 
   void run(TableBuilder& builder) {
     interpolate_unigrams();
@@ -58,15 +38,32 @@ class Interpolator {
 
   void interpolate_unigrams() {
     const CountedLevel& level = counted_[0];
-    double total = 0, discounted = 0;
+    const OrderRule& rule = rules_[0];
+    double total = 0, held = 0, types = 0, kept = 0;
     for (const std::uint32_t c : level.count) {
       total += c;
-      discounted += discounts_[0].of(c);
+      held += rule.held(c);
+      types += c > 0;
+      kept += rule.kept(c);
     }
-    const double uniform = discounted / total / static_cast<double>(level.size() - 1);
+    const double denominator = rule.denominator(total, types, held);
+    const double others = static_cast<double>(level.size() - 1);
     lower_prob_.resize(level.size());
-    for (std::size_t w = 0; w < level.size(); ++w) {
-      lower_prob_[w] = (level.count[w] - discounts_[0].of(level.count[w])) / total + uniform;
+    for (std::size_t w = 0; w < level.size(); ++w) lower_prob_[w] = rule.kept(level.count[w]) / denominator;
+    if (rule.interpolates()) {
+      const double uniform = held / denominator / others;
+      for (double& prob : lower_prob_) prob += uniform;
+    } else if (rule.smoothing == NgramSmoothing::GOOD_TURING) {
+      share_out((denominator - kept) / denominator, types);
+    }
+  }
+
+  // Among the words that do not occur, or among all if there is none; <s> is never predicted.
+  void share_out(double mass, double num_types) {
+    const double others = static_cast<double>(lower_prob_.size() - 1);
+    const bool to_all = num_types == others;
+    for (std::size_t w = 0; w < lower_prob_.size(); ++w) {
+      if (to_all || counted_[0].count[w] == 0) lower_prob_[w] += mass / (to_all ? others : others - num_types);
     }
   }
 
@@ -87,6 +84,7 @@ class Interpolator {
     std::vector<std::uint32_t> context(level.size());
     std::size_t place = 0;
     for (std::size_t i = 0; i < level.size(); ++i) {
+      check_interrupt_at(i);
       const std::uint32_t shared = context_[level.suffix[i]];
       if (i == 0 || level.suffix[i] != level.suffix[i - 1]) place = extensions[shared];
       const auto end = below.first.begin() + extensions[shared + 1];
@@ -100,19 +98,43 @@ class Interpolator {
 
   void interpolate(std::size_t n) {
     const CountedLevel& level = counted_[n - 1];
+    const OrderRule& rule = rules_[n - 1];
     const std::size_t num_contexts = counted_[n - 2].size();
-    std::vector<double> total(num_contexts, 0.0);
+    std::vector<double> denominator(num_contexts, 0.0);
+    std::vector<std::uint32_t> types(num_contexts, 0);
     gamma_.assign(num_contexts, 0.0);
     for (std::size_t i = 0; i < level.size(); ++i) {
-      total[context_[i]] += level.count[i];
-      gamma_[context_[i]] += is_pruned(n, i) ? level.count[i] : discounts_[n - 1].of(level.count[i]);
+      check_interrupt_at(i);
+      const std::uint32_t s = context_[i];
+      denominator[s] += level.count[i];
+      ++types[s];
+      gamma_[s] += is_pruned(n, i) ? rule.whole(level.count[i]) : rule.held(level.count[i]);
     }
-    for (std::size_t s = 0; s < num_contexts; ++s) gamma_[s] = total[s] > 0 ? gamma_[s] / total[s] : 1.0;
+    for (std::size_t s = 0; s < num_contexts; ++s) {
+      if (types[s] > 0) denominator[s] = rule.denominator(denominator[s], types[s], gamma_[s]);
+      gamma_[s] = types[s] > 0 ? gamma_[s] / denominator[s] : 1.0;
+    }
     prob_.resize(level.size());
     for (std::size_t i = 0; i < level.size(); ++i) {
-      const std::uint32_t s = context_[i];
-      prob_[i] = (level.count[i] - discounts_[n - 1].of(level.count[i])) / total[s] +
-                 gamma_[s] * lower_prob_[level.suffix[i]];
+      check_interrupt_at(i);
+      prob_[i] = rule.kept(level.count[i]) / denominator[context_[i]];
+      if (rule.interpolates()) prob_[i] += gamma_[context_[i]] * lower_prob_[level.suffix[i]];
+    }
+    if (!rule.interpolates()) normalize_backoffs(n, types);
+  }
+
+  // Back-off weights that make the contexts sum to one.
+  void normalize_backoffs(std::size_t n, const std::vector<std::uint32_t>& types) {
+    const CountedLevel& level = counted_[n - 1];
+    std::vector<FreeMass> mass(gamma_.size());
+    for (std::size_t i = 0; i < level.size(); ++i) {
+      check_interrupt_at(i);
+      if (is_pruned(n, i)) continue;
+      mass[context_[i]].own -= prob_[i];
+      mass[context_[i]].suffix -= lower_prob_[level.suffix[i]];
+    }
+    for (std::size_t s = 0; s < gamma_.size(); ++s) {
+      gamma_[s] = types[s] > 0 ? std::exp(log_backoff_of(mass[s])) : 1.0;
     }
   }
 
@@ -126,6 +148,7 @@ class Interpolator {
     result.log_prob.reserve(size);
     if (!top) result.log_backoff.reserve(size);
     for (std::size_t i = 0; i < size; ++i) {
+      check_interrupt_at(i);
       if (is_pruned(n, i)) continue;
       std::size_t j = i;
       for (std::size_t k = n; k >= 1; --k) {
@@ -143,7 +166,7 @@ class Interpolator {
   void release(std::size_t n) { std::vector<std::uint32_t>().swap(counted_[n - 1].count); }
 
   std::vector<CountedLevel>& counted_;
-  const std::vector<Discounts>& discounts_;
+  const std::vector<OrderRule>& rules_;
   const std::vector<std::uint64_t>& prune_;
   std::vector<std::uint32_t> context_;
   std::vector<double> lower_prob_, prob_;
@@ -152,9 +175,9 @@ class Interpolator {
 
 }  // namespace
 
-void interpolate(std::vector<CountedLevel>& counted, const std::vector<Discounts>& discounts,
+void interpolate(std::vector<CountedLevel>& counted, const std::vector<OrderRule>& rules,
                  const std::vector<std::uint64_t>& prune, TableBuilder& builder) {
-  Interpolator(counted, discounts, prune).run(builder);
+  Interpolator(counted, rules, prune).run(builder);
 }
 
 }  // namespace hiddenite::lm

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <numeric>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -13,11 +14,13 @@ namespace hiddenite::lm {
 KneserNeyTrainer::KneserNeyTrainer(TrainOptions options)
     : options_(std::move(options)),
       // Per token in memory: itself, its depth, two entries of the sort, slack.
-      tokens_in_memory_(std::max<std::size_t>(options_.memory_bytes / 16, 1024)) {
+      tokens_in_memory_(std::max<std::size_t>(options_.memory_bytes / 16, 1024)),
+      counts_(options_.order) {
   if (options_.vocabulary) {
     for (const std::string& word : *options_.vocabulary) vocabulary_.add(word);
   }
   occurrences_.assign(vocabulary_.size(), 0);
+  first_outside_ = vocabulary_.size();
 }
 
 KneserNeyTrainer::~KneserNeyTrainer() = default;
@@ -30,6 +33,14 @@ void KneserNeyTrainer::add(LineReader& lines) {
     add_sentence(line, lines);
     if (tokens_.size() >= tokens_in_memory_) spool();
   }
+}
+
+void KneserNeyTrainer::add_counts(LineReader& lines) {
+  counts_.add(lines, vocabulary_);
+  occurrences_ = counts_.occurrences(vocabulary_.size());
+  num_sentences_ = occurrences_[SENTENCE_END];
+  num_tokens_ = std::accumulate(occurrences_.begin(), occurrences_.end(), std::uint64_t{0}) -
+                occurrences_[SENTENCE_BEGIN];
 }
 
 void KneserNeyTrainer::add_sentence(std::string_view line, const LineReader& lines) {
@@ -74,9 +85,13 @@ void KneserNeyTrainer::spool() {
 
 // Fixes the vocabulary: rare words become <unk>, the others are numbered by length.
 void KneserNeyTrainer::renumber_words() {
-  if (num_sentences_ == 0) throw ModelError("the text is empty: expected at least one sentence");
+  if (num_sentences_ == 0) {
+    throw ModelError(counts_.is_empty() ? "the text is empty, expected at least one sentence"
+                                        : "the counts have no </s>, expected n-grams of whole sentences");
+  }
   Vocabulary kept;
   for (WordId w = NUM_SPECIAL_WORDS; w < vocabulary_.size(); ++w) {
+    if (options_.vocabulary && w >= first_outside_) break;
     if (occurrences_[w] >= options_.unknown_below) kept.add(vocabulary_.word(w));
   }
   kept = kept.reordered(kept.order_by_length());
@@ -86,8 +101,24 @@ void KneserNeyTrainer::renumber_words() {
 }
 
 Estimate KneserNeyTrainer::finish() {
+  if (!counts_.is_empty()) {
+    const bool cut_off = options_.smoothing != NgramSmoothing::KNESER_NEY;
+    const CountReader::Windows windows = counts_.windows(vocabulary_, cut_off);
+    renumber_words();
+    return estimate([&](const WindowVisitor& visit) { visit_renumbered(windows, final_id_, options_.order, visit); });
+  }
   renumber_words();
   return estimate([&](const WindowVisitor& visit) { visit_windows(visit); });
+}
+
+void KneserNeyTrainer::finish_counts(const std::function<void(std::string_view)>& write) {
+  renumber_words();
+  const std::vector<CountedLevel> levels = scan([&](const WindowVisitor& visit) { visit_windows(visit); }, true);
+  std::vector<WordId> by_appearance{UNKNOWN, SENTENCE_BEGIN, SENTENCE_END};
+  for (const WordId w : final_id_) {
+    if (w >= NUM_SPECIAL_WORDS) by_appearance.push_back(w);
+  }
+  write_counts(levels, vocabulary_, by_appearance, num_sentences_, write);
 }
 
 // The windows of the text, from memory or by runs on disk.
@@ -122,25 +153,33 @@ void KneserNeyTrainer::visit_windows(const WindowVisitor& visit) {
   merge_runs(runs, visit);
 }
 
+std::vector<CountedLevel> KneserNeyTrainer::scan(const std::function<void(const WindowVisitor&)>& visit_all,
+                                                 bool keep_raw) {
+  WindowScanner scanner(options_.order, keep_raw);
+  visit_all([&](WindowKeys keys, std::uint64_t count) { scanner.add(keys, count); });
+  return scanner.finish(vocabulary_.size());
+}
+
 Estimate KneserNeyTrainer::estimate(const std::function<void(const WindowVisitor&)>& visit_all) {
-  const WordId num_words = vocabulary_.size();
-  std::vector<WordId> appearance(num_words, UNKNOWN);  // [final id]: words in order of appearance
+  std::vector<WordId> appearance(vocabulary_.size(), UNKNOWN);  // [final id]: words in order of appearance
   for (WordId w = SENTENCE_BEGIN; w < final_id_.size(); ++w) {
     if (final_id_[w] != UNKNOWN) appearance[final_id_[w]] = w;
   }
-  WindowScanner scanner(options_.order, !options_.prune.empty());
-  visit_all([&](WindowKeys keys, std::uint64_t count) { scanner.add(keys, count); });
-
+  const bool is_adjusted = options_.smoothing == NgramSmoothing::KNESER_NEY;
+  std::vector<CountedLevel> counted = scan(visit_all, !is_adjusted || !options_.prune.empty());
+  if (!is_adjusted) {
+    for (CountedLevel& level : counted) level.count = level.raw;
+  }
   Estimate result;
   result.num_sentences = num_sentences_;
   result.num_tokens = num_tokens_;
-  std::vector<CountedLevel> counted = scanner.finish(num_words);
-  const LastNgrams last = find_last_ngrams(counted, appearance);
-  for (std::size_t n = 1; n <= counted.size(); ++n) {
-    result.discounts.push_back(estimate_discounts(counted, n, last));
+  const LastNgrams last = is_adjusted ? find_last_ngrams(counted, appearance) : LastNgrams();
+  const std::vector<OrderRule> rules = make_rules(counted, options_.smoothing, options_.added, last);
+  if (is_adjusted || options_.smoothing == NgramSmoothing::ABSOLUTE) {
+    for (const OrderRule& rule : rules) result.discounts.push_back(rule.discounts);
   }
   TableBuilder builder(std::move(vocabulary_));
-  interpolate(counted, result.discounts, options_.prune, builder);
+  interpolate(counted, rules, options_.prune, builder);
   std::vector<CountedLevel>().swap(counted);
   result.table = builder.finish();
   return result;

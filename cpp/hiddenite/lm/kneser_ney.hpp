@@ -16,6 +16,8 @@
 // adjusted count 1 .. 4: Y = n1 / (n1 + 2 n2), Dk = k - (k + 1) Y n(k+1) / nk.
 // Where that does not exist or leaves [0, k], the order takes 0.5, 1, 1.5.
 //
+// Other ways to smooth (estimation/smoothing.hpp) take the numbers of occurrences instead of adjusted counts.
+//
 // Text beyond `memory_bytes` goes to sorted runs on disk; the distinct n-grams
 // and the table stay in memory. Time is linear in tokens times order.
 //
@@ -26,12 +28,15 @@
 #pragma once
 
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "hiddenite/base/text.hpp"
+#include "hiddenite/lm/estimation/count_file.hpp"
+#include "hiddenite/lm/estimation/smoothing.hpp"
 #include "hiddenite/lm/interpolate.hpp"
 #include "hiddenite/lm/ngram.hpp"
 #include "hiddenite/lm/windows.hpp"
@@ -47,11 +52,13 @@ struct TrainOptions {
   std::optional<std::vector<std::string>> vocabulary;  // all other words become <unk>
   std::size_t memory_bytes = std::size_t{1} << 31;
   std::string temporary_directory = "/tmp";
+  NgramSmoothing smoothing = NgramSmoothing::KNESER_NEY;
+  double added = 1.0;  // ADD_K: k
 };
 
 struct Estimate {
   NgramTable table;
-  std::vector<Discounts> discounts;  // [n - 1]
+  std::vector<Discounts> discounts;  // [n - 1]; none where the smoothing has none
   std::uint64_t num_sentences = 0;
   std::uint64_t num_tokens = 0;      // </s> included
 };
@@ -74,8 +81,12 @@ class KneserNeyTrainer {
 
   // One sentence a line. Throws FormatError.
   void add(LineReader& lines);
+  // Counted n-grams instead of text, in any number of files; all orders. Throws FormatError.
+  void add_counts(LineReader& lines);
   // Call once.
   Estimate finish();
+  // Instead of finish(): the counts of the text, see count_file.hpp.
+  void finish_counts(const std::function<void(std::string_view)>& write);
 
   // For shards.
   WordCounts word_counts() const;
@@ -96,6 +107,7 @@ class KneserNeyTrainer {
   void spool();
   void renumber_words();
   void visit_windows(const WindowVisitor& visit);
+  std::vector<CountedLevel> scan(const std::function<void(const WindowVisitor&)>& visit_all, bool keep_raw);
   Estimate estimate(const std::function<void(const WindowVisitor&)>& visit_all);
 
   TrainOptions options_;
@@ -106,6 +118,8 @@ class KneserNeyTrainer {
   TemporaryFile spool_;
   std::vector<std::size_t> spooled_;  // tokens per piece
   std::vector<WordId> final_id_;      // [provisional id], once the vocabulary is fixed
+  CountReader counts_;                // of files of counts
+  WordId first_outside_ = 0;          // of the words of these, if there is a vocabulary
   std::uint64_t num_sentences_ = 0;
   std::uint64_t num_tokens_ = 0;
 };

@@ -1,10 +1,12 @@
 #include "hiddenite/lm/ngram.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <numeric>
 
 #include "hiddenite/base/error.hpp"
+#include "hiddenite/base/interrupt.hpp"
 #include "hiddenite/base/memory.hpp"
 
 namespace hiddenite::lm {
@@ -69,6 +71,7 @@ bool equal(Row a, Row b) { return std::equal(a.begin(), a.end(), b.begin(), b.en
 
 bool is_sorted(const NgramLevel& level) {
   for (std::size_t i = 1; i < level.size(); ++i) {
+    check_interrupt_at(i);
     if (!less(row(level, i - 1), row(level, i))) return false;
   }
   return true;
@@ -82,9 +85,15 @@ std::vector<std::uint32_t> lexicographic_order(const NgramLevel& level, WordId n
   std::vector<std::uint32_t> begin(num_words);
   for (std::size_t column = n; column-- > 0;) {
     std::fill(begin.begin(), begin.end(), 0);
-    for (std::size_t i = 0; i < level.size(); ++i) ++begin[level.words[i * n + column]];
+    for (std::size_t i = 0; i < level.size(); ++i) {
+      check_interrupt_at(i);
+      ++begin[level.words[i * n + column]];
+    }
     std::exclusive_scan(begin.begin(), begin.end(), begin.begin(), 0u);
-    for (const std::uint32_t i : order) next[begin[level.words[i * n + column]]++] = i;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      check_interrupt_at(k);
+      next[begin[level.words[order[k] * n + column]]++] = order[k];
+    }
     order.swap(next);
   }
   return order;
@@ -94,6 +103,7 @@ void sort_rows(NgramLevel& level, WordId num_words) {
   if (is_sorted(level)) return;
   const std::vector<std::uint32_t> order = lexicographic_order(level, num_words);
   for (std::size_t i = 1; i < order.size(); ++i) {
+    check_interrupt_at(i);
     if (equal(row(level, order[i - 1]), row(level, order[i]))) {
       throw DuplicateNgram{level.n, order[i]};
     }
@@ -101,6 +111,7 @@ void sort_rows(NgramLevel& level, WordId num_words) {
   const auto n = static_cast<std::size_t>(level.n);
   std::vector<WordId> words(level.words.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
+    check_interrupt_at(i);
     std::memcpy(words.data() + i * n, level.words.data() + order[i] * n, n * sizeof(WordId));
   }
   level.words = std::move(words);
@@ -122,6 +133,7 @@ void insert_implied(NgramLevel& level, std::vector<WordId> rows, WordId num_word
   const std::vector<std::uint32_t> order = lexicographic_order(added, num_words);
   level.log_backoff.resize(level.size(), 0.0f);
   for (std::size_t i = 0; i < order.size(); ++i) {
+    check_interrupt_at(i);
     const Row words = row(added, order[i]);
     if (i > 0 && equal(row(added, order[i - 1]), words)) continue;
     level.words.insert(level.words.end(), words.begin(), words.end());
@@ -198,6 +210,7 @@ class Linker {
     std::size_t parent = 0;
     NodeId opened = table_.level_begin[n - 1];  // first context whose children are not begun
     for (std::size_t i = 0; i < level.size(); ++i) {
+      check_interrupt_at(i);
       const Row words = row(level, i);
       const Row context = words.first(n - 1);
       while (parent < contexts.size() && less(row(contexts, parent), context)) ++parent;
@@ -258,7 +271,11 @@ class MaxBackoff {
     gain_.assign(table_.num_contexts(), 0.0f);
     for (int k = table_.order - 1; k >= 1; --k) max_backoffs_of_level(k);
     table_.log_max_backoff[ROOT] = gain_[ROOT];
-    std::sort(extensions_.begin(), extensions_.end());
+    std::size_t compared = 0;
+    std::sort(extensions_.begin(), extensions_.end(), [&](const Extension& a, const Extension& b) {
+      check_interrupt_at(compared++);
+      return a < b;
+    });
     table_.log_max_prob = table_.log_prob;
     for (int n = table_.order; n >= 1; --n) max_probs_of_level(n);
   }
@@ -291,6 +308,7 @@ class MaxBackoff {
 
   void max_backoffs_of_level(int k) {
     for (NodeId c = table_.level_begin[k]; c < table_.level_begin[k + 1]; ++c) {
+      check_interrupt_at(c);
       const float mb = round_up(double{table_.log_backoff[c]} + gain_[c]);
       table_.log_max_backoff[c] = mb;
       const NodeId s = table_.suffix[c];
@@ -302,7 +320,9 @@ class MaxBackoff {
 
   void max_probs_of_level(int n) {
     for (NodeId s = table_.level_begin[n - 1]; s < table_.level_begin[n]; ++s) {
+      check_interrupt_at(s);
       for (NodeId a = table_.first_child[s]; a < table_.first_child[s + 1]; ++a) {
+        check_interrupt_at(a);
         float& mf = table_.log_max_prob[a];
         if (gain_[s] > 0.0f) {
           mf = std::max(mf, round_up(double{table_.log_prob[a]} + gain(s, table_.word[a])));
@@ -331,10 +351,6 @@ class MaxBackoff {
   std::vector<Extension> extensions_;
 };
 
-}  // namespace
-
-namespace {
-
 // An empty order at the top gives the back-off weights below it their effect: one is enough, and where all of
 // them are 1, none is needed.
 void drop_empty_orders(std::vector<NgramLevel>& levels) {
@@ -346,11 +362,14 @@ void drop_empty_orders(std::vector<NgramLevel>& levels) {
 
 }  // namespace
 
+void fill_max_columns(NgramTable& table) { MaxBackoff(table).run(); }
+
 void TableBuilder::add(NgramLevel level) {
   const WordId num_words = table_.vocabulary.size();
   levels_.push_back(std::async(
       std::launch::async,
-      [num_words](NgramLevel rows) {
+      [num_words, call = Call::current()](NgramLevel rows) {
+        const Call::Help help(call);
         const auto n = static_cast<std::size_t>(rows.n);
         for (std::size_t i = 0; i < rows.size(); ++i) {
           if (rows.words[i * n + n - 1] == SENTENCE_BEGIN) rows.log_prob[i] = -INFINITY;
@@ -363,12 +382,15 @@ void TableBuilder::add(NgramLevel level) {
 
 NgramTable TableBuilder::finish() {
   std::vector<NgramLevel> levels;
-  for (std::future<NgramLevel>& level : levels_) levels.push_back(level.get());
+  for (std::future<NgramLevel>& level : levels_) {
+    while (level.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) check_interrupt();
+    levels.push_back(level.get());
+  }
   drop_empty_orders(levels);
   table_.order = static_cast<int>(levels.size());
   Linker(table_, levels).run();
   levels.clear();
-  MaxBackoff(table_).run();
+  fill_max_columns(table_);
   return std::move(table_);
 }
 

@@ -131,6 +131,9 @@ class TableBuilder {
   std::vector<std::future<NgramLevel>> levels_;
 };
 
+// Makes log_max_prob and log_max_backoff from the other columns.
+void fill_max_columns(NgramTable& table);
+
 // The float nearest to x from above.
 inline float round_up(double x) {
   const auto f = static_cast<float>(x);

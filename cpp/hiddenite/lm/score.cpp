@@ -148,6 +148,7 @@ std::vector<double> token_log_probs(const NgramTable& table, std::string_view te
   Sentences sentences(table.vocabulary, name);
   std::vector<double> result;
   for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (i % 256 == 0) check_interrupt();
     std::uint32_t tokens = 0, oov = 0;
     sentences.add(lines[i], first_line + i, tokens, oov);
     const WordId* word = sentences.words(i);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hiddenite/base/interrupt.hpp"
 #include "hiddenite/base/memory.hpp"
 #include "hiddenite/base/text.hpp"
 
@@ -70,6 +71,7 @@ void StateIndex::link_states() {
   assign_large(arcs_, table_.num_nodes(), Arc{});
   std::vector<NodeId> state_of(num_contexts, ROOT);
   for (NodeId s = 0; s < num_contexts; ++s) {
+    check_interrupt_at(s);
     const NodeId num_arcs = table_.first_child[s + 1] - table_.first_child[s];
     const bool is_state = s == ROOT || num_arcs > 0 || table_.log_backoff[s] != 0.0f;
     state_of[s] = is_state ? s : state_of[table_.suffix[s]];
@@ -81,6 +83,7 @@ void StateIndex::link_states() {
     state.log_backoff = table_.log_backoff[s];
   }
   for (NodeId a = 1; a < table_.num_nodes(); ++a) {
+    check_interrupt_at(a);
     arcs_[a].word = table_.word[a];
     arcs_[a].log_prob = table_.log_prob[a];
     // Nothing follows </s>, whatever weight a file gives its context.
@@ -93,6 +96,7 @@ void StateIndex::link_states() {
 void StateIndex::bound_states() {
   const NodeId num_contexts = table_.num_contexts();
   for (NodeId s = num_contexts; s-- > 1;) {
+    check_interrupt_at(s);
     State& state = states_[s];
     double up = state.log_backoff, down = state.log_backoff;
     for (NodeId a = state.first_arc; a < end_arc(s); ++a) {
@@ -121,6 +125,7 @@ void StateIndex::bound_arcs() {
   std::vector<float> down_to_root(num_contexts, 0.0f);
   states_[ROOT].up_to_root = 0.0f;
   for (NodeId s = 1; s < num_contexts; ++s) {
+    check_interrupt_at(s);
     State& state = states_[s];
     // Without an end, the difference may also be over before it began.
     const double up = ends_ ? state.up : std::max(state.up, 0.0f);
@@ -130,6 +135,7 @@ void StateIndex::bound_arcs() {
   }
   assign_large(heads_, table_.num_nodes(), ArcHead{});
   for (NodeId a = 1; a < table_.num_nodes(); ++a) {
+    check_interrupt_at(a);
     Arc& arc = arcs_[a];
     heads_[a] = {arc.word, round_up(add_up(arc.log_prob, states_[arc.next].up_to_root))};
     arc.down_to_root = round_down(add_down(arc.log_prob, down_to_root[arc.next]));
@@ -139,6 +145,7 @@ void StateIndex::bound_arcs() {
     up_of_word_[w] = states_[arcs_[1 + w].next].up_to_root;
   }
   for (NodeId s = 0; s < num_contexts; ++s) {
+    check_interrupt_at(s);
     State& state = states_[s];
     float best = static_cast<float>(LOG_ZERO);
     for (NodeId a = state.first_arc; a < end_arc(s); ++a) {
@@ -151,6 +158,7 @@ void StateIndex::bound_arcs() {
 void StateIndex::tabulate_classes() {
   const NodeId num_contexts = table_.num_contexts();
   for (NodeId s = 1; s < num_contexts; ++s) {
+    check_interrupt_at(s);
     if (end_arc(s) - states_[s].first_arc <= FEW_ARCS) continue;
     class_tables_.push_back({states_[s].first_arc, states_[s].up, states_[s].down, states_[s].best_arc});
     states_[s].table = static_cast<std::uint32_t>(class_tables_.size());
@@ -180,6 +188,7 @@ void StateIndex::tabulate_words() {
   assign_large(down_after_word_, num_classes * num_words, 0.0f);
   std::vector<float> up(num_classes), down(num_classes);
   for (WordId w = 0; w < num_words; ++w) {
+    check_interrupt_at(w);
     const NodeId s = arcs_[1 + w].next;
     if (s == ROOT) continue;
     std::fill(up.begin(), up.end(), states_[s].log_backoff);

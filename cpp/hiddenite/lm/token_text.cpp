@@ -1,6 +1,7 @@
 #include "hiddenite/lm/token_text.hpp"
 
 #include "hiddenite/base/error.hpp"
+#include "hiddenite/base/interrupt.hpp"
 #include "hiddenite/base/text.hpp"
 
 namespace hiddenite::lm {
@@ -12,6 +13,7 @@ TokenText read_lines(std::string_view text, const std::string& name, std::uint64
   TokenText result;
   const std::vector<std::string_view> lines = split_lines(text);
   for (std::size_t n = 0; n < lines.size(); ++n) {
+    check_interrupt_at(n * 16);
     std::string_view line = first_line + n == 1 ? without_bom(lines[n]) : lines[n];
     check_text(line, name, first_line + n);
     std::uint32_t unknown = 0;

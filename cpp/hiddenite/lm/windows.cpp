@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "hiddenite/base/error.hpp"
+#include "hiddenite/base/interrupt.hpp"
 
 namespace hiddenite::lm {
 
@@ -47,13 +48,22 @@ void visit_sorted_windows(std::span<const WordId> tokens, int order, WordId num_
   std::vector<std::uint32_t> begin(num_words + std::size_t{1});
   for (int k = order - 1; k >= 0; --k) {
     std::fill(begin.begin(), begin.end(), 0);
-    for (const std::uint32_t i : sorted) ++begin[key(i, k)];
+    std::size_t turn = 0;
+    for (const std::uint32_t i : sorted) {
+      check_interrupt_at(turn++);
+      ++begin[key(i, k)];
+    }
     std::exclusive_scan(begin.begin(), begin.end(), begin.begin(), 0u);
-    for (const std::uint32_t i : sorted) next[begin[key(i, k)]++] = i;
+    for (const std::uint32_t i : sorted) {
+      check_interrupt_at(turn++);
+      next[begin[key(i, k)]++] = i;
+    }
     sorted.swap(next);
   }
   std::vector<std::uint32_t> keys(static_cast<std::size_t>(order));
+  std::size_t visited = 0;
   for (const std::uint32_t i : sorted) {
+    check_interrupt_at(visited++);
     for (int k = 0; k < order; ++k) keys[static_cast<std::size_t>(k)] = key(i, k);
     visit(keys, 1);
   }
@@ -105,7 +115,8 @@ void merge_runs(std::vector<WindowRun>& runs, const WindowVisitor& visit) {
                                         a->keys().end());
   };
   std::make_heap(heap.begin(), heap.end(), later);
-  while (!heap.empty()) {
+  for (std::size_t turn = 0; !heap.empty(); ++turn) {
+    check_interrupt_at(turn);
     std::pop_heap(heap.begin(), heap.end(), later);
     visit(heap.back()->keys(), heap.back()->count());
     if (heap.back()->next()) {

@@ -8,9 +8,15 @@ namespace hiddenite::exact {
 
 namespace {
 
-// Of epsilon: arcs that look smaller are left out. Thousands are, and the bounds of many are far from what they are.
-constexpr double FIRST_SHARE = 3e-5;
 constexpr int MAX_WALKS = 3;
+
+// Arcs that look smaller than this share are left out: several for each word, whose bounds may be far from what
+// they are. In a row of slots those that matter are looked at closer (sum_closer.cpp).
+double first_share(const Candidates& candidates, double epsilon) {
+  std::size_t num_words = 0;
+  for (const Slot& slot : candidates.slots) num_words += slot.size();
+  return (candidates.is_chain() ? 0.5 : 0.05) * epsilon / static_cast<double>(num_words + 1);
+}
 
 }  // namespace
 
@@ -36,7 +42,7 @@ void FullPosterior::observe(const Candidates& candidates, const Deadline& deadli
   if (!linear_) linear_ = std::make_unique<Passes<Linear>>(index_);
   try {
     is_linear_ = true;
-    double share = FIRST_SHARE * epsilon;
+    double share = first_share(candidates, epsilon);
     for (int walk = 0;; ++walk) {
       if (walk == MAX_WALKS) share = 0.0;
       const bool leads_somewhere = linear_->run(candidates, share, deadline);

@@ -4,26 +4,10 @@
 #include <string>
 
 #include "hiddenite/base/error.hpp"
+#include "hiddenite/exact/walk/sum_numbers.hpp"
 #include "hiddenite/exact/walk/sums.hpp"
 
 namespace hiddenite::exact {
-
-namespace {
-
-// e^x or a little more, quickly: 2^f <= 1 + f between 0 and 1, and 1 + f is what the digits of a double say.
-double exp_above(double x) {
-  constexpr double one = 4503599627370496.0;  // the exponent's last place
-  const double y = x * 1.4426950408889634 + 1023.0;
-  if (!(y > 1.0)) return std::isnan(y) ? y : std::numeric_limits<double>::min();
-  if (y > 2045.0) return std::numeric_limits<double>::infinity();
-  return std::bit_cast<double>(static_cast<std::int64_t>(y * one) + 4096);  // y is rounded
-}
-
-// A mass whose bound is not a number is not bounded.
-Linear bounded(Linear x) { return std::isnan(x.value) ? Linear{std::numeric_limits<double>::infinity()} : x; }
-Logarithmic bounded(Logarithmic x) { return x; }
-
-}  // namespace
 
 void check_budget(const Deadline& deadline, std::uint64_t states, std::size_t position, std::size_t length) {
   if (states <= deadline.budget().states && !deadline.is_over()) return;
@@ -32,8 +16,70 @@ void check_budget(const Deadline& deadline, std::uint64_t states, std::size_t po
                    " states: no probability is known; raise --budget or --max-states, or --keep fewer candidates");
 }
 
+// ------------------------------------------------------------------- closure
+
+void LevelClosure::add(NodeId s, std::uint32_t place) {
+  bool is_new = true;
+  if (s <= num_words_) {
+    is_new = std::exchange(entry_of_word_[s], 0) == NONE;
+  } else {
+    entry_of_.at(s, is_new);
+  }
+  if (!is_new) return;
+  std::size_t level = 1;
+  while (s >= index_.table().level_begin[level + 1]) ++level;
+  levels_[level].emplace_back(s, place);
+}
+
+void LevelClosure::build(const std::vector<NodeId>& states) {
+  for (std::vector<Member>& level : levels_) level.clear();
+  entry_of_.clear();
+  std::uint32_t place_of_root = NONE;
+  for (std::uint32_t place = 0; place < states.size(); ++place) {
+    if (states[place] == ROOT) place_of_root = place;
+    else add(states[place], place);
+  }
+  for (std::size_t n = levels_.size(); n-- > 2;) {
+    for (std::size_t j = 0; j < levels_[n].size(); ++j) {
+      const NodeId suffix = index_.state(levels_[n][j].first).suffix;
+      if (suffix != ROOT) add(suffix, NONE);
+    }
+  }
+  states_.clear();
+  for (std::size_t n = levels_.size(); n-- > 1;) {
+    for (const Member& member : levels_[n]) {
+      const auto e = static_cast<std::uint32_t>(states_.size());
+      if (member.first <= num_words_) entry_of_word_[member.first] = e;
+      else entry_of_.set(member.first, e);
+      states_.push_back(member);
+    }
+  }
+  const auto root = static_cast<std::uint32_t>(states_.size());
+  suffix_.resize(root);
+  for (std::uint32_t e = 0; e < root; ++e) {
+    const NodeId s = index_.state(states_[e].first).suffix;
+    suffix_[e] = s == ROOT ? root : s <= num_words_ ? entry_of_word_[s] : entry_of_.get(s);
+  }
+  for (const Member& word : levels_[1]) entry_of_word_[word.first] = NONE;
+  states_.emplace_back(ROOT, place_of_root);
+  suffix_.push_back(NONE);
+}
+
+// --------------------------------------------------------------------- beta
+
 template <class Number>
 void BackwardSum<Number>::run(Graph& graph, const Deadline& deadline) {
+  try {
+    walk(graph, deadline);
+  } catch (...) {
+    following_.clear();  // the slots will be gone
+    throw;
+  }
+  following_.clear();
+}
+
+template <class Number>
+void BackwardSum<Number>::walk(Graph& graph, const Deadline& deadline) {
   const Candidates& candidates = *graph.candidates;
   typename Graph::Joint& last = graph.joints[candidates.num_joints() - 1];
   last.beta.assign(last.states.size(), Number::one());
@@ -59,6 +105,7 @@ void BackwardSum<Number>::run(Graph& graph, const Deadline& deadline) {
 template <class Number>
 void BackwardSum<Number>::weigh_references(const Graph& graph, std::size_t i) {
   if (!graph.leaves_out) return;
+  std::swap(reference_, later_reference_);
   const Slot& slot = graph.slot(i);
   const typename Graph::Joint& after = graph.joints[graph.candidates->span(i).to];
   const Number root = after.beta[after.root];
@@ -69,7 +116,8 @@ void BackwardSum<Number>::weigh_references(const Graph& graph, std::size_t i) {
   const float* const fall = is_one_class ? graph.index.fall_after_word(after.classes) : nullptr;
   for (std::uint32_t k = 0; k < slot.size(); ++k) {
     const WordId w = slot.word[k];
-    const double up = double{graph.index.up_of_word(w)} + (fall ? double{fall[w]} : 0.0);
+    double up = double{graph.index.up_of_word(w)} + (fall ? double{fall[w]} : 0.0);
+    if (is_planted(SumFault::TRUSTS_ROOT)) up = std::min(up, 0.0);
     reference_[k] = bounded(root * exp_above(up));
     if (places[k] != NONE && after.beta[places[k]] < reference_[k]) reference_[k] = after.beta[places[k]];
   }
@@ -81,12 +129,7 @@ void BackwardSum<Number>::weigh_listed(const Graph& graph, std::size_t i) {
   const Position& position = graph.positions[i];
   const typename Graph::Joint& after = graph.joints[graph.candidates->span(i).to];
   value_.assign(position.listed.size(), {});
-  if (graph.leaves_out) {
-    for (std::size_t l = 0; l < value_.size(); ++l) {
-      const auto [k, log_bound] = position.listed[l];
-      value_[l] = reference_[k] * exp_above(log_bound);
-    }
-  }
+  if (graph.leaves_out) bound_left_out(graph, i);
   for (const typename Graph::Entry& entry : position.entries) {
     std::uint32_t l = entry.first_listed;
     for (std::uint32_t a = entry.first_arc; a < entry.first_arc + entry.num_arcs; ++a) {
@@ -148,8 +191,8 @@ Number BackwardSum<Number>::beta_by_backing_off(const Graph& graph, std::size_t 
   if (entry.backoff.is_zero()) return {};
   const Number all = entry_beta_[entry.suffix];
   const Number rest = all.minus(taken_[e]);
-  if (rest < all * CANCELS) return entry.backoff * direct_beta(graph, i, e);
-  // Sums in two orders: by so much the difference may be too small.
+  if (!graph.leaves_out && rest < all * CANCELS) return entry.backoff * direct_beta(graph, i, e);
+  // Sums in two orders: by so much the difference may be too small. What is only a bound need not be known better.
   const double rounding = 2 * ROUNDING * (position.entries[entry.suffix].num_listed + entry.num_listed + 4.0);
   return entry.backoff * (rest + all * rounding);
 }

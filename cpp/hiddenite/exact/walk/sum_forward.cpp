@@ -15,16 +15,15 @@ namespace hiddenite::exact {
 namespace {
 
 constexpr double INF = std::numeric_limits<double>::infinity();
-// So many items ahead: class tables and heads of entries, arcs, states.
-constexpr std::uint32_t TABLE_AHEAD = 24, HEADS_AHEAD = 12;
-constexpr std::size_t ARC_AHEAD = 32, STATE_AHEAD = 16;
+// So many items ahead: class tables and heads of entries; arcs, the states after them and their suffixes.
+constexpr std::uint32_t TABLE_AHEAD = 32, HEADS_AHEAD = 16;
+constexpr std::size_t ARC_AHEAD = 48, STATE_AHEAD = 32, SUFFIX_AHEAD = 16;
 
 }  // namespace
 
 template <class Number>
 ForwardSum<Number>::ForwardSum(const StateIndex& index)
-    : index_(index), num_words_(static_cast<NodeId>(index.table().vocabulary.size())),
-      levels_(static_cast<std::size_t>(index.table().order) + 1), entry_of_word_(num_words_ + 1, NONE),
+    : index_(index), num_words_(static_cast<NodeId>(index.table().vocabulary.size())), closure_(index),
       place_of_word_(num_words_ + 1, NONE) {}
 
 template <class Number>
@@ -34,6 +33,7 @@ bool ForwardSum<Number>::run(Graph& graph, const Candidates& candidates, double 
   share_ = share;
   graph.candidates = &candidates;
   graph.leaves_out = share > 0.0;
+  graph.share = share;
   const auto forget = [&] {  // the slots will be gone
     words_.clear();
     next_words_.clear();
@@ -44,7 +44,6 @@ bool ForwardSum<Number>::run(Graph& graph, const Candidates& candidates, double 
     return leads_somewhere;
   } catch (...) {
     forget();
-    std::fill(entry_of_word_.begin(), entry_of_word_.end(), NONE);
     std::fill(place_of_word_.begin(), place_of_word_.end(), NONE);
     throw;
   }
@@ -114,7 +113,7 @@ void ForwardSum<Number>::walk_position(std::size_t i) {
   set_words(i);
   if (graph_->leaves_out) {
     log_least_ = std::log(share_) + estimate_log_sum(position);
-    least_ = Number::from_log(log_least_);
+    position.least = least_ = Number::from_log(log_least_);
   }
   const auto num_entries = static_cast<std::uint32_t>(position.entries.size());
   for (std::uint32_t e = 0; e < num_entries; ++e) {
@@ -152,66 +151,18 @@ void ForwardSum<Number>::set_words(std::size_t i) {
 // The joint's states and their suffixes, longest first.
 template <class Number>
 void ForwardSum<Number>::close(Position& position, const Joint& joint, Number unit) {
-  const auto& level_begin = index_.table().level_begin;
-  const auto level_of = [&](NodeId s) {
-    std::size_t n = 1;
-    while (s >= level_begin[n + 1]) ++n;
-    return n;
-  };
-  for (auto& level : levels_) level.clear();
-  entry_of_.clear();
-  std::uint32_t root_place = NONE;
-  for (std::uint32_t place = 0; place < joint.states.size(); ++place) {
-    const NodeId s = joint.states[place];
-    if (s == ROOT) {
-      root_place = place;
-      continue;
-    }
-    levels_[level_of(s)].emplace_back(s, place);
-    if (s <= num_words_) entry_of_word_[s] = 0;
-    else entry_of_.set(s, 0);
+  closure_.build(joint.states);
+  position.entries.assign(closure_.size(), {});
+  for (std::uint32_t e = 0; e < position.entries.size(); ++e) {
+    Entry& entry = position.entries[e];
+    entry.state = closure_.state(e);
+    entry.place = closure_.place(e);
+    entry.suffix = closure_.suffix(e);
+    if (entry.suffix != NONE) ++position.entries[entry.suffix].num_extensions;
+    if (entry.place == NONE || joint.values[entry.place].is_zero()) continue;
+    entry.value = joint.values[entry.place] * unit;
+    if (!graph_->leaves_out) check_range(entry.value);
   }
-  for (std::size_t n = levels_.size(); n-- > 2;) {
-    for (std::size_t j = 0; j < levels_[n].size(); ++j) {
-      const NodeId suffix = index_.state(levels_[n][j].first).suffix;
-      if (suffix == ROOT) continue;
-      bool is_new = true;
-      if (suffix <= num_words_) {
-        is_new = std::exchange(entry_of_word_[suffix], 0) == NONE;
-      } else {
-        entry_of_.at(suffix, is_new);
-      }
-      if (is_new) levels_[level_of(suffix)].emplace_back(suffix, NONE);
-    }
-  }
-  std::vector<Entry>& entries = position.entries;
-  for (std::size_t n = levels_.size(); n-- > 1;) {
-    for (const auto& [s, place] : levels_[n]) {
-      const auto e = static_cast<std::uint32_t>(entries.size());
-      if (s <= num_words_) entry_of_word_[s] = e;
-      else entry_of_.set(s, e);
-      entries.push_back({.state = s, .place = place});
-    }
-  }
-  const auto root = static_cast<std::uint32_t>(entries.size());
-  entries.push_back({.state = ROOT, .place = root_place});
-  for (std::uint32_t e = 0; e <= root; ++e) {
-    Entry& entry = entries[e];
-    if (entry.place != NONE && !joint.values[entry.place].is_zero()) {
-      entry.value = joint.values[entry.place] * unit;
-      if (!graph_->leaves_out) check_range(entry.value);
-    }
-    if (e == root) break;
-    entry.suffix = entry_of(index_.state(entry.state).suffix, root);
-    ++entries[entry.suffix].num_extensions;
-  }
-  for (const auto& word : levels_[1]) entry_of_word_[word.first] = NONE;
-}
-
-template <class Number>
-std::uint32_t ForwardSum<Number>::entry_of(NodeId s, std::uint32_t root) const {
-  if (s == ROOT) return root;
-  return s <= num_words_ ? entry_of_word_[s] : entry_of_.get(s);
 }
 
 // A guess at the sum after the position: the heaviest prefix with all words of the slot.
@@ -293,6 +244,9 @@ void ForwardSum<Number>::use_found(Position& position, Joint& to) {
     for (std::size_t j = begin; j < end; ++j) {
       if (j + ARC_AHEAD < found_.size()) index_.prefetch_arc(found_[j + ARC_AHEAD].arc);
       if (j + STATE_AHEAD < found_.size()) index_.prefetch_state(index_.arc(found_[j + STATE_AHEAD].arc).next);
+      if (j + SUFFIX_AHEAD < found_.size()) {
+        index_.prefetch_state(index_.state(index_.arc(found_[j + SUFFIX_AHEAD].arc).next).suffix);
+      }
       use_arc(position, e, found_[j], to);
     }
     if (entry.listing != NONE) count_listed(position, e, false);

@@ -19,7 +19,10 @@ void ForwardSum<Number>::add_references(std::size_t i, Joint& to) {
     const double fall = next_class ? index_.fall_after_word(next_class)[w] : 0.0;
     if (most_left_out_[k] + index_.up_of_word(w) + fall < log_least_) continue;
     const NodeId s = index_.arc(1 + w).next;
-    if (s != ROOT && (index_.state(s).classes & to.classes)) place_of(s, to);
+    if (s == ROOT || !(index_.state(s).classes & to.classes)) continue;
+    const std::uint32_t place = place_of(s, to);
+    to.left_out.resize(to.states.size());
+    to.left_out[place] += Number::from_log(most_left_out_[k]);
   }
 }
 
@@ -47,6 +50,9 @@ bool ForwardSum<Number>::finish_joint(std::size_t i) {
   graph_->num_states += joint.states.size();
   joint.exponent = joint.exponent_before;
   rescale(joint.values, joint.exponent);
+  if (joint.left_out.empty()) return true;
+  const Number unit = in_unit<Number>(joint.exponent_before, joint.exponent);
+  for (Number& mass : joint.left_out) mass = mass * unit;
   return true;
 }
 

@@ -1,4 +1,4 @@
-// Numbers of the forward sum that need not be exact, only on the right side.
+// Numbers of the sums that need not be exact, only on the right side.
 #pragma once
 
 #include <bit>
@@ -22,6 +22,19 @@ inline float float_above(double x) {
   const auto near = static_cast<float>(x);
   return std::isfinite(near) ? near + std::fabs(near) * 2.4e-7f : near;
 }
+
+// e^x or a little more, quickly: 2^f <= 1 + f between 0 and 1, and 1 + f is what the digits of a double say.
+inline double exp_above(double x) {
+  constexpr double one = 4503599627370496.0;  // the exponent's last place
+  const double y = x * 1.4426950408889634 + 1023.0;
+  if (!(y > 1.0)) return std::isnan(y) ? y : std::numeric_limits<double>::min();
+  if (y > 2045.0) return std::numeric_limits<double>::infinity();
+  return std::bit_cast<double>(static_cast<std::int64_t>(y * one) + 4096);  // y is rounded
+}
+
+// A mass whose bound is not a number is not bounded.
+inline Linear bounded(Linear x) { return std::isnan(x.value) ? Linear{std::numeric_limits<double>::infinity()} : x; }
+inline Logarithmic bounded(Logarithmic x) { return x; }
 
 // The class bits of a slot's words; words are numbered by length, so those between two of one class are of it.
 inline std::uint32_t classes_of(const StateIndex& index, const Slot& slot) {

@@ -119,6 +119,7 @@ struct SumGraph {
   struct Joint {
     std::vector<NodeId> states;
     std::vector<Number> values;             // V; 0: only to measure by
+    std::vector<Number> left_out;           // about what was left out and is measured by the state
     std::vector<Number> beta;               // an upper bound of what may follow; empty: nothing
     std::int64_t exponent_before = 0;       // the power of two of what the arcs bring,
     std::int64_t exponent = 0;              // of `values`, which are scaled anew once all is there,
@@ -129,6 +130,7 @@ struct SumGraph {
     void clear() {
       states.clear();
       values.clear();
+      left_out.clear();
       beta.clear();
       exponent_before = exponent = beta_exponent = 0;
       root = NONE;
@@ -140,6 +142,7 @@ struct SumGraph {
     std::vector<Arc> arcs;                  // that were kept: by entry, then by word
     std::vector<std::uint32_t> reference;   // [word of the slot]: the state after it alone, at the next joint; NONE: it
                                             // has none, or nothing follows
+    Number least{};                         // the bound of each arc that was left out, times F, is below this
     std::vector<std::uint32_t> first_extension, extensions;  // for draws: entries by suffix,
     std::vector<Number> extension_sums;                      // and running sums
 
@@ -168,12 +171,53 @@ struct SumGraph {
   std::vector<Position> positions;  // and joints: at least as many as the candidates have
   std::vector<Joint> joints;
   std::uint64_t num_states = 1;
-  bool leaves_out = false;          // arcs may have been left out
+  bool leaves_out = false;          // arcs may have been left out,
+  double share = 0.0;               // those below this share, by a first look
   double log_kept = LOG_ZERO;       // ln of the mass of the paths that were kept
   double log_upper = LOG_ZERO;      // ln Z is at most this, but for rounding
   // For rounding: how many terms were added up one after another at most, the largest logarithm that was worked
   // with, and the share of the sum that may have come out of differences.
   double num_terms = 0.0, magnitude = 0.0, uncertain = 0.0;
+};
+
+// -------------------------------------------------------------------- faults
+
+// Deliberate errors of the bounds, by which their tests are tested. Only a build with HIDDENITE_FAULTS can make them.
+enum class SumFault { NONE, FORGETS, TRUSTS_ROOT, LOOKS_PAST };
+#ifdef HIDDENITE_FAULTS
+inline SumFault planted_sum_fault = SumFault::NONE;
+inline bool is_planted(SumFault fault) { return fault == planted_sum_fault; }
+#else
+constexpr bool is_planted(SumFault) { return false; }
+#endif
+
+// ------------------------------------------------------------------- closure
+
+// States and all their suffixes, longest first; the last is the root. Nodes are numbered by length, and the state
+// of a word by the word, so little needs to be looked up.
+class LevelClosure {
+ public:
+  explicit LevelClosure(const StateIndex& index)
+      : index_(index), num_words_(static_cast<NodeId>(index.table().vocabulary.size())),
+        levels_(static_cast<std::size_t>(index.table().order) + 1), entry_of_word_(num_words_ + 1, NONE) {}
+
+  void build(const std::vector<NodeId>& states);
+  std::size_t size() const { return states_.size(); }
+  NodeId state(std::uint32_t e) const { return states_[e].first; }
+  std::uint32_t place(std::uint32_t e) const { return states_[e].second; }  // among the states given, or NONE
+  std::uint32_t suffix(std::uint32_t e) const { return suffix_[e]; }        // NONE: it is the root
+
+ private:
+  using Member = std::pair<NodeId, std::uint32_t>;
+  void add(NodeId s, std::uint32_t place);
+
+  const StateIndex& index_;
+  const NodeId num_words_;
+  std::vector<std::vector<Member>> levels_;
+  std::vector<std::uint32_t> entry_of_word_;  // [node], NONE between calls
+  NodeMap entry_of_;                          // of longer states
+  std::vector<Member> states_;
+  std::vector<std::uint32_t> suffix_;
 };
 
 // -------------------------------------------------------------------- passes
@@ -211,7 +255,6 @@ class ForwardSum {
   void walk_position(std::size_t i);
   void set_words(std::size_t i);
   void close(Position& position, const Joint& joint, Number unit);
-  std::uint32_t entry_of(NodeId s, std::uint32_t root) const;
   double estimate_log_sum(const Position& position) const;
   void scan(Position& position, std::uint32_t e);
   void use_found(Position& position, Joint& to);
@@ -236,9 +279,9 @@ class ForwardSum {
   bool is_last_ = false;                      // nothing follows the position
   double log_least_ = LOG_ZERO;               // masses below are left out
   Number least_{};
-  std::vector<std::vector<std::pair<NodeId, std::uint32_t>>> levels_;  // of a closure: states and their places
-  std::vector<std::uint32_t> entry_of_word_, place_of_word_;           // [node of a word's state, or the root]
-  NodeMap entry_of_, place_of_;                                        // of longer states
+  LevelClosure closure_;
+  std::vector<std::uint32_t> place_of_word_;  // [node of a word's state, or the root],
+  NodeMap place_of_;                          // and of longer states
   std::vector<double> log_above_word_;        // [word of the slot]: its weight, less up_of_word
   std::vector<float> most_left_out_;          // [word of the slot]: log of the largest mass
   std::vector<Found> found_;
@@ -261,13 +304,24 @@ class BackwardSum {
   using Position = typename Graph::Position;
 
   void weigh_references(const Graph& graph, std::size_t i);
+  void walk(Graph& graph, const Deadline& deadline);
   void weigh_listed(const Graph& graph, std::size_t i);
+  void bound_left_out(const Graph& graph, std::size_t i);
+  bool prepare_to_look_closer(const Graph& graph, std::size_t i);
+  Number measured_by(const Graph& graph, std::size_t i, const typename Graph::Entry& entry) const;
+  Number look_closer(const Graph& graph, std::size_t i, NodeId s, std::uint32_t k) const;
+  Number bound_by_words(const Graph& graph, NodeId s) const;
   void add_beta(Graph& graph, std::size_t i);
   void take_from_extensions(const Position& position, std::uint32_t e);
   Number beta_by_backing_off(const Graph& graph, std::size_t i, std::uint32_t e) const;
   Number direct_beta(const Graph& graph, std::size_t i, std::uint32_t e) const;
 
-  std::vector<Number> reference_;   // [word of the slot]: beta of the state after it alone
+  std::vector<Number> reference_;   // [word of the slot]: beta of the state after it alone,
+  std::vector<Number> later_reference_;  // of the slot that follows,
+  Number later_unit_{};                  // and its unit
+  SlotWords following_;                  // that slot
+  bool is_end_ = false;                  // nothing comes after it
+  Number least_{};                       // what is worth a closer look
   std::vector<Number> value_;       // [listed]: T
   std::vector<Number> entry_beta_;  // [entry]
   std::vector<Number> taken_;       // [entry]: sum of T(suf s, w) over what it lists

@@ -1,0 +1,137 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.hpp"
+#include "hiddenite/base/error.hpp"
+#include "hiddenite/lattice/word_errors.hpp"
+
+using namespace nb::literals;
+using namespace hiddenite::lattice;
+
+namespace {
+
+void check_labels(const WordGraph& graph, const Labels& label) {
+  if (label.size() != graph.num_edges()) throw nb::value_error("a lattice needs one label for each edge");
+}
+
+// A composition and the lattice that it was made of.
+struct BoundComposition {
+  WordGraph graph;
+  Composition composition;
+
+  BoundComposition(const NgramTable* table, WordGraph given, const CompositionOptions& options)
+      : graph(std::move(given)), composition(table, graph, options) {}
+  const Composition& with_path() const {
+    if (!composition.has_path()) throw nb::value_error("the lattice has no path");
+    return composition;
+  }
+};
+
+void check_words(const NgramTable* table, const WordGraph& graph) {
+  for (const WordId w : graph.word) {
+    if (table && w != NO_WORD && (w >= table->vocabulary.size() || w == SENTENCE_BEGIN || w == SENTENCE_END)) {
+      throw nb::index_error("a lattice has a word number that the model does not have");
+    }
+  }
+}
+
+std::vector<std::tuple<Labels, Labels, double>> rows_of(RankedSequences ranked) {
+  std::vector<std::tuple<Labels, Labels, double>> rows;
+  for (LabelSequence& s : ranked.found) rows.emplace_back(std::move(s.labels), std::move(s.edges), s.log_weight);
+  return rows;
+}
+
+std::pair<Labels, double> as_pair(GraphPath path) { return {std::move(path.edges), path.log_weight}; }
+
+}  // namespace
+
+void bind_lattice(nb::module_& m) {
+  m.attr("SILENT") = SILENT;
+  m.attr("NO_WORD") = NO_WORD;
+  nb::class_<WordGraph>(m, "WordGraph", "A word lattice: nodes in order, edges by the node that they leave.")
+      .def("__init__",
+           [](WordGraph* self, std::uint32_t start, std::vector<std::uint32_t> from, std::vector<std::uint32_t> to,
+              std::vector<WordId> word, std::vector<double> log_weight, std::vector<double> log_final) {
+             new (self) WordGraph{static_cast<std::uint32_t>(log_final.size()), start, std::move(from), std::move(to),
+                                  std::move(word), std::move(log_weight), std::move(log_final)};
+             self->check();
+           },
+           "start"_a, "start_of"_a, "end_of"_a, "word"_a, "log_weight"_a, "log_final"_a)
+      .def_prop_ro("num_edges", &WordGraph::num_edges)
+      .def("nearest_path",
+           [](const WordGraph& graph, const Labels& label, const Labels& sequence) {
+             check_labels(graph, label);
+             const WithoutGil release;
+             NearestPath nearest = nearest_path(graph, label, sequence);
+             return std::pair(nearest.errors, std::move(nearest.words_before));
+           },
+           "label"_a, "sequence"_a, "The least word errors of a path, and where the sequence stands at each node.");
+  nb::class_<BoundComposition>(m, "Composition", "A word lattice times a language model.")
+      .def("__init__",
+           [](BoundComposition* self, const NgramTable* table, const WordGraph& graph, double lm_weight, bool begins,
+              bool ends, std::uint64_t max_states) {
+             check_words(table, graph);
+             const WithoutGil release;
+             new (self) BoundComposition(table, graph, {lm_weight, begins, ends, max_states});
+           },
+           "table"_a.none(), "graph"_a, "lm_weight"_a, "begins"_a, "ends"_a, "max_states"_a)
+      .def_prop_ro("num_states", [](const BoundComposition& self) { return self.composition.num_states(); })
+      .def_prop_ro("num_arcs", [](const BoundComposition& self) { return self.composition.num_arcs(); })
+      .def_prop_ro("rounding", [](const BoundComposition& self) { return self.with_path().rounding(); })
+      .def_prop_ro("has_path",
+                   [](const BoundComposition& self) {
+                     const WithoutGil release;
+                     return self.composition.has_path();
+                   })
+      .def_prop_ro("log_partition",
+                   [](const BoundComposition& self) {
+                     const WithoutGil release;
+                     return self.with_path().log_partition();
+                   })
+      .def("best", [](const BoundComposition& self) { return as_pair(self.with_path().best()); },
+           nb::call_guard<WithoutGil>(), "The edges of the best path, and its weight.")
+      .def("posteriors", [](const BoundComposition& self) { return self.with_path().posteriors(); },
+           nb::call_guard<WithoutGil>(), "Of each edge: the share of all weight that goes through it.")
+      .def("best_through", [](const BoundComposition& self) { return self.with_path().best_through(); },
+           nb::call_guard<WithoutGil>(), "Of each edge: the weight of the best path through it.")
+      .def("sample",
+           [](const BoundComposition& self, std::uint64_t count, std::uint64_t seed, std::uint64_t stream) {
+             const Composition& composition = self.with_path();
+             std::vector<std::pair<Labels, double>> draws;
+             const WithoutGil release;
+             Random random(seed, stream);
+             for (std::uint64_t i = 0; i < count; ++i) {
+               draws.push_back(as_pair(composition.draw(random)));
+               check_interrupt_at(i * 64);
+             }
+             return draws;
+           },
+           "count"_a, "seed"_a, "stream"_a, "Independent paths with their weights.")
+      .def("rank",
+           [](const BoundComposition& self, const Labels& label, std::size_t count, bool sums,
+              std::uint64_t max_prefixes) {
+             check_labels(self.graph, label);
+             const Composition& composition = self.with_path();
+             const WithoutGil release;
+             RankedSequences ranked = rank_sequences(composition, label, {count, sums, max_prefixes});
+             const bool complete = ranked.complete;
+             const double upper = ranked.upper;
+             return std::tuple(rows_of(std::move(ranked)), complete, upper);
+           },
+           "label"_a, "count"_a, "sums"_a, "max_prefixes"_a,
+           "Label sequences best first: labels, edges of the best path, weight; whether they are the best; what a "
+           "missing one can weigh.")
+      .def("total_of",
+           [](const BoundComposition& self, const Labels& label, const Labels& sequence) {
+             check_labels(self.graph, label);
+             const WithoutGil release;
+             return total_of(self.composition, label, sequence);
+           },
+           "label"_a, "sequence"_a, "ln of the total weight of the paths with these labels.");
+  m.def("word_errors", [](const Labels& a, const Labels& b) { return word_errors(a, b); }, "a"_a, "b"_a,
+        "Levenshtein's distance.");
+  m.def("error_matrix", &error_matrix, "sequences"_a, nb::call_guard<WithoutGil>(),
+        "Levenshtein's distance of each to each, row after row.");
+}

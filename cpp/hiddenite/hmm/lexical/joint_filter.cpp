@@ -1,0 +1,240 @@
+#include "hiddenite/hmm/lexical/joint_filter.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "hiddenite/base/clones.hpp"
+#include "hiddenite/base/error.hpp"
+#include "hiddenite/base/parallel.hpp"
+
+namespace hiddenite::hmm {
+
+namespace {
+
+using Chains = std::vector<const SparseHmm*>;
+constexpr std::size_t FILTERED_AT_ONCE = 64;
+constexpr float UNSEEN = 1e-9f;
+
+// Takes the first axis of `rows` numbers through R and makes it the last: out[r, j] = sum_i x[i, r] R[i, j].
+HIDDENITE_CLONES
+void turn_axis(const float* x, std::size_t rows, std::size_t rest, const float* matrix, std::size_t columns,
+               float* out) {
+  std::fill_n(out, rest * columns, 0.0f);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const float* const row = matrix + i * columns;
+    for (std::size_t r = 0; r < rest; ++r) {
+      const float factor = x[i * rest + r];
+      if (factor < UNSEEN) continue;
+      float* const to = out + r * columns;
+      for (std::size_t j = 0; j < columns; ++j) to[j] += factor * row[j];
+    }
+  }
+}
+
+class Joint {
+ public:
+  Joint(const Chains& chains, const std::vector<double>& weight)
+      : chains_(chains), weight_(weight), size_(chains.size()), ahead_(chains.size()), entering_(chains.size()),
+        hidden_(chains.size()) {}
+
+  void restart() {
+    last_ = SENTENCE_BEGIN;
+    std::fill(size_.begin(), size_.end(), std::size_t{1});
+    now_.assign(1, 1.0f);
+  }
+
+  // p(w | before).
+  double step(WordId w, float lexical, float gamma) {
+    for (std::size_t m = 0; m < chains_.size(); ++m) open(m, w);
+    const double sum = weigh(lexical, gamma);
+    if (!(sum > 0.0)) throw ModelError("a word of the text has probability zero; use smoothing");
+    const auto factor = static_cast<float>(1.0 / sum);
+    for (float& x : now_) x *= factor;
+    for (std::size_t m = 0; m < chains_.size(); ++m) {
+      const std::size_t rest = now_.size() / size_[m], columns = chains_[m]->set(w).size;
+      next_.resize(rest * columns);
+      turn_axis(now_.data(), size_[m], rest, entering_[m].data(), columns, next_.data());
+      now_.swap(next_);
+      size_[m] = columns;
+    }
+    last_ = w;
+    return sum;
+  }
+  double hidden(std::size_t m) const { return hidden_[m]; }
+  const std::vector<float>& states() const { return now_; }
+
+ private:
+  // a(z, w) and R(z' | z, w) of chain m.
+  void open(std::size_t m, WordId w) {
+    const SparseHmm& chain = *chains_[m];
+    const StateSet set = chain.set(w);
+    if (set.size == 0) throw ModelError("a word of the text has no states");
+    const std::span<const double> emission = chain.emissions(w);
+    ahead_[m].assign(size_[m], 0.0f);
+    entering_[m].resize(size_[m] * set.size);
+    for (std::size_t i = 0; i < size_[m]; ++i) {
+      float* const row = entering_[m].data() + i * set.size;
+      const float* const from =
+          last_ == SENTENCE_BEGIN ? nullptr : chain.block_of(chain.word_group[last_], set.group) + i * set.size;
+      float sum = 0.0f;
+      for (std::uint32_t j = 0; j < set.size; ++j) {
+        const double a =
+            from == nullptr ? chain.initial[chain.group_begin[set.group] + j] : static_cast<double>(from[j]);
+        sum += row[j] = static_cast<float>(a * emission[j]);
+      }
+      ahead_[m][i] = sum;
+      const float factor = sum > 0.0f ? 1.0f / sum : 0.0f;
+      for (std::uint32_t j = 0; j < set.size; ++j) row[j] *= factor;
+    }
+  }
+
+  // Multiplies by P(w | z) and adds up; the chains' own predictions on the way.
+  double weigh(float lexical, float gamma) {
+    std::fill(hidden_.begin(), hidden_.end(), 0.0);
+    double sum = 0.0;
+    std::vector<std::size_t> place(chains_.size(), 0);
+    for (float& x : now_) {
+      float p = lexical;
+      for (std::size_t m = 0; m < chains_.size(); ++m) {
+        const float a = ahead_[m][place[m]];
+        hidden_[m] += static_cast<double>(x * a);
+        p += gamma * static_cast<float>(weight_[m]) * a;
+      }
+      sum += static_cast<double>(x *= p);
+      for (std::size_t m = chains_.size(); m-- > 0;) {
+        if (++place[m] < size_[m]) break;
+        place[m] = 0;
+      }
+    }
+    return sum;
+  }
+
+  const Chains& chains_;
+  const std::vector<double>& weight_;
+  WordId last_ = SENTENCE_BEGIN;
+  std::vector<std::size_t> size_;                // [m]
+  std::vector<std::vector<float>> ahead_, entering_;
+  std::vector<double> hidden_;
+  std::vector<float> now_, next_;
+};
+
+std::size_t joint_size(const Chains& chains, WordId w) {
+  std::size_t size = 1;
+  for (const SparseHmm* chain : chains) size *= chain->set(w).size;
+  return size;
+}
+
+// Fills the states of a context from the places' numbers, in their order.
+void append_state(const Chains& chains, WordId w, std::size_t index, std::vector<std::uint16_t>& places) {
+  const std::size_t first = places.size();
+  places.resize(first + chains.size());
+  for (std::size_t m = chains.size(); m-- > 0;) {
+    const std::size_t size = chains[m]->set(w).size;
+    places[first + m] = static_cast<std::uint16_t>(index % size);
+    index /= size;
+  }
+}
+
+// Visits weigh less where there are many: a frequent context can do without a share that a rare one needs.
+constexpr double VISITS_POWER = -0.3;
+
+double visits_weight(const float* row, std::size_t size) {
+  const double visits = std::accumulate(row, row + size, 0.0);
+  return std::pow(std::max(1.0, visits), VISITS_POWER);
+}
+
+bool is_single(ContextId x) { return x == SENTENCE_BEGIN || x == SENTENCE_END; }
+
+}  // namespace
+
+JointFilter joint_filter(const Chains& chains, const std::vector<double>& weight, const TokenText& text,
+                         const LexicalRoute& route, const ContextTree* tree, int threads) {
+  const std::size_t tokens = text.tokens.size() + text.num_sentences(), sentences = text.num_sentences();
+  if (chains.empty() || weight.size() != chains.size()) throw ModelError("expected one weight for each chain");
+  if (route.lexical.size() != tokens || route.gamma.size() != tokens) {
+    throw ModelError("found another number of lexical probabilities than of tokens");
+  }
+  JointFilter result;
+  result.hidden.resize(tokens * chains.size());
+  result.log_prob.resize(tokens);
+  if (tree != nullptr) {
+    for (WordId w = 0; w < tree->num_words(); ++w) result.stride = std::max(result.stride, joint_size(chains, w));
+    result.occupancy.assign(result.stride * tree->size(), 0.0f);
+  }
+  parallel_for((sentences + FILTERED_AT_ONCE - 1) / FILTERED_AT_ONCE, tree == nullptr ? threads : 1,
+               [&](std::size_t piece, int) {
+    Joint joint(chains, weight);
+    for (std::size_t s = piece * FILTERED_AT_ONCE; s < std::min(sentences, (piece + 1) * FILTERED_AT_ONCE); ++s) {
+      joint.restart();
+      std::size_t t = text.begin[s] + s;
+      ContextId x = SENTENCE_BEGIN;
+      const auto visit = [&](WordId w) {
+        result.log_prob[t] = std::log(joint.step(w, route.lexical[t], route.gamma[t]));
+        for (std::size_t m = 0; m < chains.size(); ++m) result.hidden[m * tokens + t] = joint.hidden(m);
+        ++t;
+        if (tree == nullptr) return;
+        x = tree->next(x, w);
+        float* const out = result.occupancy.data() + result.stride * x;
+        for (std::size_t i = 0; i < joint.states().size(); ++i) out[i] += joint.states()[i];
+      };
+      for (const WordId w : text.sentence(s)) visit(w);
+      visit(SENTENCE_END);
+    }
+  });
+  return result;
+}
+
+KeptStates keep_all(const Chains& chains, const ContextTree& tree) {
+  KeptStates result;
+  result.begin.assign(1, 0);
+  for (ContextId x = 0; x < tree.size(); ++x) {
+    const WordId w = is_single(x) ? SENTENCE_END : tree.last(x);
+    const std::size_t size = joint_size(chains, w);
+    for (std::size_t i = 0; i < size; ++i) append_state(chains, w, i, result.places);
+    result.begin.push_back(result.begin.back() + size);
+  }
+  return result;
+}
+
+KeptStates keep_states(const Chains& chains, const ContextTree& tree, const JointFilter& filter, std::uint64_t most) {
+  const std::size_t stride = filter.stride;
+  if (filter.occupancy.size() != stride * tree.size()) throw ModelError("the occupancies are those of other contexts");
+  std::vector<std::uint32_t> best(tree.size(), 0);
+  std::vector<float> values;
+  std::uint64_t singles = 0;
+  for (ContextId x = 0; x < tree.size(); ++x) {
+    const float* const row = filter.occupancy.data() + stride * x;
+    const std::size_t size = is_single(x) ? 1 : joint_size(chains, tree.last(x));
+    singles += size > 0;
+    if (size < 2) continue;
+    best[x] = static_cast<std::uint32_t>(std::max_element(row, row + size) - row);
+    const auto weight = static_cast<float>(visits_weight(row, size));
+    for (std::size_t i = 0; i < size; ++i) {
+      if (i != best[x] && row[i] > 0.0f) values.push_back(weight * row[i]);
+    }
+  }
+  // Beside the best of each context, those above the value that leaves room for `most`.
+  const std::uint64_t room = most > singles ? most - singles : 0;
+  float least = 0.0f;
+  if (room < values.size()) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(room);
+    std::nth_element(values.begin(), middle, values.end(), std::greater<>());
+    least = values[room];
+  }
+  KeptStates result;
+  result.begin.assign(1, 0);
+  for (ContextId x = 0; x < tree.size(); ++x) {
+    const WordId w = is_single(x) ? SENTENCE_END : tree.last(x);
+    const std::size_t size = is_single(x) ? 1 : joint_size(chains, w);
+    const float* const row = filter.occupancy.data() + stride * x;
+    const auto weight = static_cast<float>(visits_weight(row, size));
+    for (std::size_t i = 0; i < size; ++i) {
+      if (i == best[x] || weight * row[i] > least) append_state(chains, w, i, result.places);
+    }
+    result.begin.push_back(result.places.size() / chains.size());
+  }
+  return result;
+}
+
+}  // namespace hiddenite::hmm

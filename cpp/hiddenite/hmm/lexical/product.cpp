@@ -1,0 +1,280 @@
+#include "hiddenite/hmm/lexical/product.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "hiddenite/base/error.hpp"
+#include "hiddenite/base/parallel.hpp"
+
+namespace hiddenite::hmm {
+
+namespace {
+
+constexpr double MOST_WORK = 4e9;       // steps of states by words
+constexpr double MOST_NUMBERS = 5e8;    // kept for draws
+
+[[noreturn]] void refuse(double work) {
+  throw ModelError("the constraint leaves too much open for a model of several chains or with states left out (" +
+                   std::to_string(static_cast<long long>(work / 1e9)) +
+                   " billion steps); train one with --preset fast, or fix more words");
+}
+
+}  // namespace
+
+LexicalProduct::LexicalProduct(const LexicalHmm& model, Automaton automaton, std::vector<WordId> fixed,
+                               std::uint32_t shortest, std::uint32_t longest, int threads)
+    : model_(model), automaton_(std::move(automaton)), fixed_(std::move(fixed)), shortest_(shortest),
+      longest_(longest), threads_(threads), layers_(std::size_t{longest} + 1) {
+  automaton_.check(model.num_words());
+  if (shortest > longest) throw ModelError("the shortest sentence is longer than the longest");
+  fixed_.resize(longest, NO_WORD);
+  for (const WordId w : fixed_) {
+    if (w == NO_WORD || (w < model.num_words() && model.emits(w))) continue;
+    throw ModelError("a fixed word that no state emits");
+  }
+  for (WordId w = 0; w < model.num_words(); ++w) {
+    if (w != SENTENCE_END && model.emits(w)) emitted_.push_back(w);
+  }
+  const bool mostly_open = std::count(fixed_.begin(), fixed_.end(), NO_WORD) > 1;
+  if (mostly_open && LexicalBackward::fits(model)) {
+    const double numbers =
+        static_cast<double>(model.num_states()) * automaton_.num_states() * (static_cast<double>(longest) + 1);
+    if (numbers > MOST_NUMBERS) {
+      throw ModelError("the constraint needs " + std::to_string(static_cast<long long>(numbers / 1e6)) +
+                       " million numbers; ask for shorter sentences or fewer words");
+    }
+    const LexicalBackward operation(model);
+    for (std::uint32_t t = longest_ + 1; t-- > 0;) backward_all(operation, t);
+  } else {
+    reach();
+    for (std::uint32_t t = longest_ + 1; t-- > 0;) backward_reached(t);
+  }
+  const double first = *row(layers_[0], automaton_.start, SENTENCE_BEGIN);
+  if (first > 0.0) log_prob_ = std::log(first) + layers_[0].log_scale[automaton_.start];
+}
+
+const double* LexicalProduct::row(const Layer& layer, std::uint32_t q, ContextId x) const {
+  if (layer.place.empty()) return layer.values.data() + q * model_.num_states() + model_.state_begin[x];
+  return layer.values.data() + layer.place.at(key(q, x));
+}
+
+template <class Visit>
+void LexicalProduct::each_word(std::uint32_t t, std::uint32_t q, Visit visit) const {
+  if (t == longest_) return;
+  const auto consider = [&](WordId w) {
+    if (allowed(t, w) && target(q, w) != DEAD) visit(w, target(q, w));
+  };
+  if (fixed_[t] != NO_WORD) {
+    consider(fixed_[t]);
+  } else {
+    for (const WordId w : emitted_) consider(w);
+  }
+}
+
+// Which contexts can be reached at each t; the work is known before it is done.
+void LexicalProduct::reach() {
+  double work = 0.0;
+  layers_[0].place.emplace(key(automaton_.start, SENTENCE_BEGIN), 0);
+  for (std::uint32_t t = 0; t <= longest_; ++t) {
+    std::uint64_t size = 0;
+    for (auto& [where, place] : layers_[t].place) {
+      check_interrupt();
+      const auto q = static_cast<std::uint32_t>(where >> 32);
+      const auto x = static_cast<ContextId>(where);
+      place = size;
+      size += model_.states_of(x);
+      each_word(t, q, [&](WordId w, std::uint32_t next) {
+        work += model_.states_of(x);
+        layers_[t + 1].place.emplace(key(next, model_.contexts.next(x, w)), 0);
+      });
+      if (work > MOST_WORK) refuse(work);
+    }
+    layers_[t].values.assign(size, 0.0);
+    layers_[t].log_scale.assign(automaton_.num_states(), LOG_ZERO);
+  }
+}
+
+double LexicalProduct::common_scale(std::uint32_t t, std::uint32_t q) const {
+  double common = may_end(t, q) ? 0.0 : LOG_ZERO;
+  each_word(t, q, [&](WordId, std::uint32_t next) { common = std::max(common, layers_[t + 1].log_scale[next]); });
+  return common;
+}
+
+void LexicalProduct::backward_reached(std::uint32_t t) {
+  Layer& layer = layers_[t];
+  std::vector<Key> keys;
+  for (const auto& [where, place] : layer.place) keys.push_back(where);
+  std::vector<double> common(automaton_.num_states());
+  for (std::uint32_t q = 0; q < automaton_.num_states(); ++q) common[q] = common_scale(t, q);
+  parallel_for(keys.size(), threads_, [&](std::size_t i, int) {
+    const auto q = static_cast<std::uint32_t>(keys[i] >> 32);
+    const auto x = static_cast<ContextId>(keys[i]);
+    if (common[q] == LOG_ZERO) return;
+    double* const out = layer.values.data() + layer.place.at(keys[i]);
+    LexicalMove move(model_);
+    if (may_end(t, q)) {
+      move.open(x, SENTENCE_END);
+      for (std::uint32_t s = 0; s < move.from_size(); ++s) out[s] += std::exp(-common[q]) * move.probability(s);
+    }
+    std::vector<double> rest;
+    each_word(t, q, [&](WordId w, std::uint32_t next) {
+      const double scale = layers_[t + 1].log_scale[next];
+      if (scale == LOG_ZERO) return;
+      move.open(x, w);
+      const double* const ahead = row(layers_[t + 1], next, move.to());
+      rest.assign(ahead, ahead + move.to_size());
+      for (double& value : rest) value *= std::exp(scale - common[q]);
+      move.add_backward(out, rest.data());
+    });
+  });
+  std::vector<double> most(automaton_.num_states(), 0.0);
+  const auto each = [&](auto visit) {
+    for (const Key where : keys) {
+      double* const out = layer.values.data() + layer.place.at(where);
+      const auto q = static_cast<std::uint32_t>(where >> 32);
+      for (std::uint32_t s = 0; s < model_.states_of(static_cast<ContextId>(where)); ++s) visit(q, out[s]);
+    }
+  };
+  each([&](std::uint32_t q, double& value) { most[q] = std::max(most[q], value); });
+  each([&](std::uint32_t q, double& value) { value = most[q] > 0.0 ? value / most[q] : 0.0; });
+  for (std::uint32_t q = 0; q < automaton_.num_states(); ++q) {
+    if (most[q] > 0.0) layer.log_scale[q] = std::log(most[q]) + common[q];
+  }
+}
+
+void LexicalProduct::backward_all(const LexicalBackward& operation, std::uint32_t t) {
+  const std::uint64_t states = model_.num_states();
+  Layer& layer = layers_[t];
+  layer.values.assign(states * automaton_.num_states(), 0.0);
+  layer.log_scale.assign(automaton_.num_states(), LOG_ZERO);
+  std::vector<double> ahead, result;
+  for (std::uint32_t q = 0; q < automaton_.num_states(); ++q) {
+    check_interrupt();
+    if (t == 0 && q != automaton_.start) continue;
+    const double common = common_scale(t, q);
+    if (common == LOG_ZERO) continue;
+    // N of the contexts that end in w comes from where the automaton goes by w.
+    ahead.assign(states, 0.0);
+    if (may_end(t, q)) ahead[model_.state_begin[SENTENCE_END]] = std::exp(-common);
+    for (ContextId y = 0; y < model_.contexts.size() && t < longest_; ++y) {
+      const WordId w = model_.contexts.last(y);
+      if (!allowed(t, w) || target(q, w) == DEAD) continue;
+      const double scale = layers_[t + 1].log_scale[target(q, w)];
+      if (scale == LOG_ZERO) continue;
+      const double factor = std::exp(scale - common);
+      const double* const from = row(layers_[t + 1], target(q, w), y);
+      double* const to = ahead.data() + model_.state_begin[y];
+      for (std::uint32_t s = 0; s < model_.states_of(y); ++s) to[s] = factor * from[s];
+    }
+    operation.step(ahead, result, threads_);
+    const double most = *std::max_element(result.begin(), result.end());
+    if (!(most > 0.0)) continue;
+    double* const out = layer.values.data() + q * states;
+    for (std::uint64_t s = 0; s < states; ++s) out[s] = result[s] / most;
+    layer.log_scale[q] = std::log(most) + common;
+  }
+}
+
+Walk LexicalProduct::draw(Random& random) const {
+  if (log_prob_ == LOG_ZERO) throw ModelError("no sentence of the model satisfies the constraint");
+  Walk result;
+  std::uint32_t q = automaton_.start, place = 0;
+  ContextId x = SENTENCE_BEGIN;
+  LexicalMove move(model_);
+  std::vector<WordId> words;
+  std::vector<double> cumulative;
+  const auto pick = [&] { return random.draw(cumulative); };
+  for (std::uint32_t t = 0; t <= longest_; ++t) {
+    check_interrupt();
+    words.clear();
+    cumulative.clear();
+    double sum = 0.0;
+    const double common = common_scale(t, q);
+    if (may_end(t, q)) {
+      move.open(x, SENTENCE_END);
+      words.push_back(SENTENCE_END);
+      cumulative.push_back(sum += std::exp(-common) * move.probability(place));
+    }
+    // The summands of B_t(q, s) by word.
+    each_word(t, q, [&](WordId w, std::uint32_t next) {
+      const double scale = layers_[t + 1].log_scale[next];
+      if (scale == LOG_ZERO) return;
+      move.open(x, w);
+      const double* const ahead = row(layers_[t + 1], next, move.to());
+      const std::vector<double>& share = move.entering(place);
+      double rest = 0.0;
+      for (std::uint32_t j = 0; j < share.size(); ++j) rest += share[j] * ahead[j];
+      words.push_back(w);
+      cumulative.push_back(sum += std::exp(scale - common) * move.probability(place) * rest);
+    });
+    const WordId w = words[pick()];
+    move.open(x, w);
+    const std::vector<double> share = move.entering(place);
+    cumulative.clear();
+    sum = 0.0;
+    const double* const ahead = w == SENTENCE_END ? nullptr : row(layers_[t + 1], target(q, w), move.to());
+    for (std::uint32_t j = 0; j < share.size(); ++j) {
+      cumulative.push_back(sum += share[j] * (ahead == nullptr ? 1.0 : ahead[j]));
+    }
+    place = static_cast<std::uint32_t>(pick());
+    x = move.to();
+    result.states.push_back(static_cast<HiddenState>(model_.state_begin[x] + place));
+    if (w == SENTENCE_END) return result;
+    result.words.push_back(w);
+    q = target(q, w);
+  }
+  return result;
+}
+
+std::vector<std::vector<double>> LexicalProduct::word_probabilities(
+    const std::vector<std::uint32_t>& positions) const {
+  if (shortest_ != longest_) throw ModelError("word probabilities need an exact length");
+  if (log_prob_ == LOG_ZERO) throw ModelError("no sentence of the model satisfies the constraint");
+  std::vector<std::vector<double>> result(positions.size());
+  const std::uint32_t last = positions.empty() ? 0 : *std::max_element(positions.begin(), positions.end()) + 1;
+  // p(q, s and the words before), scaled.
+  std::unordered_map<Key, std::vector<double>> now, next;
+  now[key(automaton_.start, SENTENCE_BEGIN)] = {1.0};
+  LexicalMove move(model_);
+  double work = 0.0;
+  for (std::uint32_t t = 0; t < std::min(last, longest_); ++t) {
+    const auto wanted = std::find(positions.begin(), positions.end(), t);
+    std::vector<double> probability(model_.num_words(), 0.0), moved;
+    next.clear();
+    double most_ahead = LOG_ZERO, most = 0.0;
+    for (const double scale : layers_[t + 1].log_scale) most_ahead = std::max(most_ahead, scale);
+    for (const auto& [where, from] : now) {
+      check_interrupt();
+      const auto q = static_cast<std::uint32_t>(where >> 32);
+      const auto x = static_cast<ContextId>(where);
+      each_word(t, q, [&](WordId w, std::uint32_t to) {
+        if ((work += static_cast<double>(from.size())) > MOST_WORK) refuse(work);
+        move.open(x, w);
+        moved.assign(move.to_size(), 0.0);
+        move.add_forward(from.data(), moved.data());
+        const double factor = std::exp(layers_[t + 1].log_scale[to] - most_ahead);
+        const double* const ahead = row(layers_[t + 1], to, move.to());
+        std::vector<double>& sum = next[key(to, move.to())];
+        sum.resize(moved.size(), 0.0);
+        for (std::size_t j = 0; j < moved.size(); ++j) {
+          probability[w] += moved[j] * ahead[j] * factor;
+          most = std::max(most, sum[j] += moved[j]);
+        }
+      });
+    }
+    if (wanted != positions.end()) {
+      double sum = 0.0;
+      for (const double p : probability) sum += p;
+      for (double& p : probability) p /= sum;
+      result[static_cast<std::size_t>(wanted - positions.begin())] = std::move(probability);
+    }
+    for (auto& [where, values] : next) {
+      for (double& value : values) value /= most;
+    }
+    now.swap(next);
+  }
+  return result;
+}
+
+}  // namespace hiddenite::hmm

@@ -1,0 +1,253 @@
+#include "hiddenite/lattice/composition.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "hiddenite/base/error.hpp"
+#include "hiddenite/base/flat_map.hpp"
+#include "hiddenite/base/interrupt.hpp"
+
+namespace hiddenite::lattice {
+
+void WordGraph::check() const {
+  const std::size_t size = from.size();
+  if (to.size() != size || word.size() != size || log_weight.size() != size || log_final.size() != num_nodes ||
+      start >= num_nodes) {
+    throw ModelError("the columns of the lattice differ in length");
+  }
+  for (std::size_t e = 0; e < size; ++e) {
+    if (from[e] >= to[e] || to[e] >= num_nodes || (e > 0 && from[e] < from[e - 1])) {
+      throw ModelError("the edges of the lattice are not in order");
+    }
+    if (std::isnan(log_weight[e]) || log_weight[e] == -LOG_ZERO) throw ModelError("an edge's weight is no number");
+  }
+}
+
+namespace {
+
+// The contexts of the model that the paths to each node leave behind, found node by node.
+class Contexts {
+ public:
+  explicit Contexts(std::uint32_t num_nodes) : of_node_(num_nodes) {}
+
+  // The place of (node, context) among the node's.
+  std::uint32_t add(std::uint32_t node, NodeId context) {
+    const std::uint64_t key = std::uint64_t{node} << 32 | context;
+    const std::uint32_t known = place_.find(key);
+    if (known != FlatMap::ABSENT) return known;
+    const auto place = static_cast<std::uint32_t>(of_node_[node].size());
+    of_node_[node].push_back(context);
+    place_.insert(key, place);
+    return place;
+  }
+  const std::vector<NodeId>& at(std::uint32_t node) const { return of_node_[node]; }
+
+ private:
+  std::vector<std::vector<NodeId>> of_node_;
+  FlatMap place_;
+};
+
+void check_size(std::size_t num_states, std::size_t num_arcs, std::uint64_t max_states) {
+  if (num_states > max_states) {
+    throw ModelError("the lattice has more than " + std::to_string(max_states) +
+                     " states under this model; prune it, or raise the limit of states");
+  }
+  if (num_arcs >= std::numeric_limits<std::uint32_t>::max()) {
+    throw ModelError("the lattice has more than four thousand million arcs under this model; prune it");
+  }
+}
+
+}  // namespace
+
+Composition::Composition(const NgramTable* table, const WordGraph& graph, const CompositionOptions& options)
+    : num_edges_(graph.num_edges()) {
+  graph.check();
+  const double lm_weight = options.lm_weight;
+  const NgramTable* const model = lm_weight == 0.0 ? nullptr : table;
+  Contexts contexts(graph.num_nodes);
+  contexts.add(graph.start, model && options.begins ? model->start() : ROOT);
+  std::vector<std::uint64_t> first_state(graph.num_nodes, 0);
+  WorkMeter meter;
+  std::size_t edge = 0;
+  for (std::uint32_t node = 0; node < graph.num_nodes; ++node) {
+    const std::size_t begin = edge;
+    while (edge < num_edges_ && graph.from[edge] == node) ++edge;
+    first_state[node] = node_.size();
+    check_size(node_.size() + contexts.at(node).size(), arcs_.size(), options.max_states);
+    for (std::size_t i = 0; i < contexts.at(node).size(); ++i) {
+      const NodeId context = contexts.at(node)[i];
+      node_.push_back(node);
+      begin_.push_back(arcs_.size());
+      for (std::size_t e = begin; e < edge; ++e) {
+        NodeId state = context;
+        double log_weight = graph.log_weight[e];
+        if (model && graph.word[e] != NO_WORD) log_weight += lm_weight * model->step(state, graph.word[e]);
+        if (log_weight == LOG_ZERO) continue;
+        // For now the place among the states of its node.
+        arcs_.push_back({contexts.add(graph.to[e], state), static_cast<std::uint32_t>(e), log_weight});
+      }
+      double log_final = graph.log_final[node];
+      if (model && options.ends && log_final > LOG_ZERO) {
+        NodeId state = context;
+        log_final += lm_weight * model->step(state, SENTENCE_END);
+      }
+      log_final_.push_back(log_final);
+      meter.add(16 * (edge - begin) + 16);
+    }
+  }
+  begin_.push_back(arcs_.size());
+  for (GraphArc& arc : arcs_) arc.to += static_cast<std::uint32_t>(first_state[graph.to[arc.edge]]);
+  if (node_.empty()) throw ModelError("the lattice has no node");
+  magnitude_ = magnitudes([](std::size_t, const GraphArc&) { return true; })[0];
+  if (!(magnitude_ <= LARGEST_SUM)) {
+    throw ModelError("the weights of a path add up to more than 1e300; scale them down");
+  }
+}
+
+template <class Counts>
+std::vector<double> Composition::magnitudes(Counts counts) const {
+  std::vector<double> magnitude(num_states());
+  WorkMeter meter;
+  for (std::size_t s = num_states(); s-- > 0;) {
+    magnitude[s] = log_final_[s] == LOG_ZERO ? 0.0 : std::fabs(log_final_[s]);
+    for (const GraphArc& arc : arcs(static_cast<std::uint32_t>(s))) {
+      if (!counts(s, arc)) continue;
+      magnitude[s] = std::max(magnitude[s], std::fabs(arc.log_weight) + magnitude[arc.to]);
+    }
+    meter.add(1 + begin_[s + 1] - begin_[s]);
+  }
+  return magnitude;
+}
+
+// A path that is so far behind the best has no share that a double could hold, whatever rounding does to it.
+double Composition::rounding() const {
+  constexpr double behind = 1000.0, per_arc = 8.0;  // an arc: a product, two sums, what ln and exp lose
+  const std::vector<double> before = best_before();
+  const std::vector<double>& after = best_after();
+  const double least = after[0] - behind - 1e-9 * magnitude_;
+  const auto counts = [&](std::size_t s, const GraphArc& arc) {
+    return before[s] + arc.log_weight + after[arc.to] >= least;
+  };
+  std::vector<double> num_terms(num_states());
+  for (std::size_t s = num_states(); s-- > 0;) {
+    for (const GraphArc& arc : arcs(static_cast<std::uint32_t>(s))) {
+      if (counts(s, arc)) num_terms[s] = std::max(num_terms[s], num_terms[arc.to]);
+    }
+    num_terms[s] += per_arc + std::log2(static_cast<double>(1 + begin_[s + 1] - begin_[s]));
+  }
+  return std::numeric_limits<double>::epsilon() * num_terms[0] * (1.0 + magnitudes(counts)[0]);
+}
+
+const std::vector<double>& Composition::best_after() const {
+  if (!best_after_.empty()) return best_after_;
+  best_after_ = log_final_;
+  WorkMeter meter;
+  for (std::size_t s = num_states(); s-- > 0;) {
+    for (const GraphArc& arc : arcs(static_cast<std::uint32_t>(s))) {
+      best_after_[s] = std::max(best_after_[s], arc.log_weight + best_after_[arc.to]);
+    }
+    meter.add(1 + begin_[s + 1] - begin_[s]);
+  }
+  return best_after_;
+}
+
+// Measured from the best of a state, so that many arcs cost no more digits than one.
+const std::vector<double>& Composition::sum_after() const {
+  if (!sum_after_.empty()) return sum_after_;
+  sum_after_ = log_final_;
+  WorkMeter meter;
+  for (std::size_t s = num_states(); s-- > 0;) {
+    const std::span<const GraphArc> from = arcs(static_cast<std::uint32_t>(s));
+    double best = log_final_[s];
+    for (const GraphArc& arc : from) best = std::max(best, arc.log_weight + sum_after_[arc.to]);
+    if (best > LOG_ZERO) {
+      double sum = std::exp(log_final_[s] - best);
+      for (const GraphArc& arc : from) sum += std::exp(arc.log_weight + sum_after_[arc.to] - best);
+      sum_after_[s] = best + std::log(sum);
+    }
+    meter.add(2 * (1 + begin_[s + 1] - begin_[s]));
+  }
+  return sum_after_;
+}
+
+// State 0 is that of the start: nodes before it have no context, so no state.
+std::vector<double> Composition::best_before() const {
+  std::vector<double> before(num_states(), LOG_ZERO);
+  before[0] = 0.0;
+  for (std::uint32_t s = 0; s < num_states(); ++s) {
+    for (const GraphArc& arc : arcs(s)) before[arc.to] = std::max(before[arc.to], before[s] + arc.log_weight);
+  }
+  return before;
+}
+
+GraphPath Composition::best() const {
+  const std::vector<double>& after = best_after();
+  GraphPath path{{}, 0.0};
+  std::uint32_t state = 0;
+  while (after[state] > log_final_[state]) {
+    // The arc that gave the maximum; the same sum, so the same double.
+    const std::span<const GraphArc> from = arcs(state);
+    const auto chosen = std::find_if(from.begin(), from.end(), [&](const GraphArc& arc) {
+      return arc.log_weight + after[arc.to] == after[state];
+    });
+    path.edges.push_back(chosen->edge);
+    path.log_weight += chosen->log_weight;
+    state = chosen->to;
+  }
+  path.log_weight += log_final_[state];
+  return path;
+}
+
+std::vector<double> Composition::posteriors() const {
+  std::vector<double> result(num_edges_, 0.0), prob(num_states(), 0.0);  // [state]: that a path passes it
+  prob[0] = 1.0;
+  for (std::uint32_t s = 0; s < num_states(); ++s) {
+    if (prob[s] == 0.0) continue;
+    for (const GraphArc& arc : arcs(s)) {
+      const double share = prob[s] * std::exp(log_share(s, arc));
+      result[arc.edge] += share;
+      prob[arc.to] += share;
+    }
+  }
+  for (double& share : result) share = std::min(share, 1.0);  // rounding
+  return result;
+}
+
+std::vector<double> Composition::best_through() const {
+  const std::vector<double> before = best_before();
+  const std::vector<double>& after = best_after();
+  std::vector<double> result(num_edges_, LOG_ZERO);
+  for (std::uint32_t s = 0; s < num_states(); ++s) {
+    for (const GraphArc& arc : arcs(s)) {
+      result[arc.edge] = std::max(result[arc.edge], before[s] + arc.log_weight + after[arc.to]);
+    }
+  }
+  return result;
+}
+
+GraphPath Composition::draw(Random& random) const {
+  const std::vector<double>& after = sum_after();
+  GraphPath path{{}, 0.0};
+  std::vector<double> cumulative;
+  for (std::uint32_t state = 0;;) {
+    const std::span<const GraphArc> from = arcs(state);
+    double total = std::exp(log_final_[state] - after[state]);
+    cumulative.assign(1, total);
+    for (const GraphArc& arc : from) {
+      total += std::exp(log_share(state, arc));
+      cumulative.push_back(total);
+    }
+    const std::size_t chosen = random.draw(cumulative);
+    if (chosen == 0) {
+      path.log_weight += log_final_[state];
+      return path;
+    }
+    const GraphArc& arc = from[chosen - 1];
+    path.edges.push_back(arc.edge);
+    path.log_weight += arc.log_weight;
+    state = arc.to;
+  }
+}
+
+}  // namespace hiddenite::lattice

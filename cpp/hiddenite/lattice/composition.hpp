@@ -1,0 +1,122 @@
+// A word lattice times a language model: an acyclic graph on which every question is a dynamic program.
+//
+// The engine of exact/ answers rows and graphs of slots whose every edge carries a word that the model sees.
+// What recognisers write has more: edges without a word (epsilon, !NULL), fillers and pauses that the model must
+// not see, several edges of one word between two nodes, several ends, paths without any word. Here all of that is
+// plain: a state is a node with a context of the model, an arc is an edge taken from a state. A lattice offers few
+// words at a node, so the states are walked one by one; there are at most as many as the lattice has different
+// histories of order - 1 words, and fewer where the model lists fewer contexts.
+//
+//   the weight of a path = sum over its edges of [ log_weight + lm_weight ln p(word | words before) ]
+//                          + log_final of its last node + lm_weight ln p(</s> | ...)       if `ends`
+//
+// Which door to take:
+//   the best path               best()
+//   sums, posteriors, draws     log_partition(), posteriors(), draw()
+//   word sequences, best first  sequences.hpp
+// States are numbered so that arcs lead upwards.
+//
+// Rounding. Weights are added along paths, so a path's weight is off by no more than rounding(): the number of
+// additions times the largest sum of absolute values times the distance of doubles, over the paths that have a
+// share in the sum at all. Probabilities are off by the factor exp(2 rounding()) at most. Weights whose sums leave
+// the doubles are refused.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "hiddenite/base/random.hpp"
+#include "hiddenite/lm/ngram.hpp"
+
+namespace hiddenite::lattice {
+
+using namespace exact;
+
+// Nodes are numbered so that edges lead upwards, and edges stand in order of the node that they leave.
+struct WordGraph {
+  std::uint32_t num_nodes = 0;
+  std::uint32_t start = 0;
+  std::vector<std::uint32_t> from, to;
+  std::vector<WordId> word;        // NO_WORD: the model does not see the edge
+  std::vector<double> log_weight;  // LOG_ZERO: nobody takes it
+  std::vector<double> log_final;   // [node]: of paths that end there; LOG_ZERO: none do
+
+  std::size_t num_edges() const { return from.size(); }
+  void check() const;  // throws ModelError
+};
+
+inline constexpr double LARGEST_SUM = 1e300;  // of the absolute weights of a path
+
+struct CompositionOptions {
+  double lm_weight = 1.0;
+  bool begins = true;  // after <s>; else after nothing that is known
+  bool ends = true;    // </s> follows
+  std::uint64_t max_states = std::numeric_limits<std::uint64_t>::max();
+};
+
+struct GraphArc {
+  std::uint32_t to;    // state
+  std::uint32_t edge;  // of the lattice
+  double log_weight;
+};
+
+// The edges of a path, and its weight.
+struct GraphPath {
+  std::vector<std::uint32_t> edges;
+  double log_weight = LOG_ZERO;
+};
+
+class Composition {
+ public:
+  // Without a table the lattice stands for itself. Throws ModelError beyond max_states.
+  Composition(const NgramTable* table, const WordGraph& graph, const CompositionOptions& options);
+
+  std::size_t num_states() const { return node_.size(); }
+  std::size_t num_arcs() const { return arcs_.size(); }
+  std::uint32_t node(std::uint32_t state) const { return node_[state]; }
+  std::span<const GraphArc> arcs(std::uint32_t state) const {
+    return {arcs_.data() + begin_[state], arcs_.data() + begin_[state + 1]};
+  }
+  double log_final(std::uint32_t state) const { return log_final_[state]; }
+
+  // [state]: the best, or ln of the sum, of all that can follow. Made on first use by each; one thread at a time.
+  const std::vector<double>& best_after() const;
+  const std::vector<double>& sum_after() const;
+  bool has_path() const { return best_after()[0] > LOG_ZERO; }
+  // The weights of paths and ln of their sums are no further than this from those of real numbers.
+  double rounding() const;
+
+  // These need a path.
+  GraphPath best() const;
+  double log_partition() const { return sum_after()[0]; }
+  // [edge of the lattice]: the share of all weight that goes through it.
+  std::vector<double> posteriors() const;
+  // [edge of the lattice]: the weight of the best path through it; LOG_ZERO if there is none.
+  std::vector<double> best_through() const;
+  GraphPath draw(Random& random) const;
+
+ private:
+  // [state]: the most that the absolute weights of a path from there add up to, by arcs that count.
+  template <class Counts>
+  std::vector<double> magnitudes(Counts counts) const;
+  std::vector<double> best_before() const;
+  double log_share(std::uint32_t state, const GraphArc& arc) const {
+    return arc.log_weight + sum_after()[arc.to] - sum_after()[state];
+  }
+
+  std::size_t num_edges_;
+  std::vector<std::uint32_t> node_;  // [state]
+  std::vector<std::uint64_t> begin_;
+  std::vector<GraphArc> arcs_;
+  std::vector<double> log_final_;
+  double magnitude_ = 0.0;  // of all paths
+  mutable std::vector<double> best_after_, sum_after_;
+};
+
+// ln(exp a + exp b).
+inline double log_add(double a, double b) {
+  const double high = std::max(a, b), low = std::min(a, b);
+  return low == LOG_ZERO ? high : high + std::log1p(std::exp(low - high));
+}
+
+}  // namespace hiddenite::lattice
