@@ -3,21 +3,26 @@
 #   demo         install for use and run the demonstration
 #   test         install for development and run all quick tests, static checks included
 #   statistical  the tests of the samplers with many seeds, and those too slow for `test`
-#   slow         the fuzzing of the playground's API, by its description
+#   slow         the fuzzing of the playground's API, by its description; every room compiled as one file
 #   lint         the static checks alone
 #   sanitize     the tests on a build with AddressSanitizer and UndefinedBehaviorSanitizer
 #   sanitize-threads   the tests that use threads on a build with ThreadSanitizer
-#   tsan-core    the core without Python, in several threads, under ThreadSanitizer; its types compared as by odr
+#   tsan-core    the core without Python, in several threads, under ThreadSanitizer
 #   odr          a build of everything in which two types of one name are an error
 #   build, stub  compile after an edit; write the type stub of the compiled module anew
+#   wheel        the wheel and the source archive, tried in an empty environment without a compiler
+#   release      all that must hold before a version is tagged: version, changelog, pages, wheel
 #   fuzz         the readers of model files under a fuzzer, ten minutes each; needs Clang
 #   bench, experiments, docs
+#   experiments-full  the papers at their own size, in all languages that are there; hours, can be continued
 #   clean        remove what the above have made
 #
-# Variables: PYTHON=python3.12, WERROR=OFF (for a compiler with new warnings), JOBS=8, ARGS="-k arpa" (to pytest).
+# Variables: PYTHON=python3.12, WERROR=OFF (for a compiler with new warnings), UNITY=ON (a first build in half the
+# time, slower ones after edits), JOBS=8, ARGS="-k arpa" (to pytest).
 
 PYTHON ?= python3
 WERROR ?= ON
+UNITY ?= OFF
 JOBS ?= 2
 ARGS ?=
 SEEDS ?= 1 2 3 4 5 6 7 8 9 10
@@ -33,8 +38,8 @@ PYTHON_FILES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name py.typed
 # The development install serves the demo too; only a fresh checkout needs the user's one.
 DEMO_STAMP := $(if $(wildcard $(VENV)/.stamp-dev),$(VENV)/.stamp-dev,$(VENV)/.stamp-user)
 
-.PHONY: demo test lint statistical slow fuzz bench experiments docs sanitize sanitize-threads tsan-core odr build stub \
-    clean
+.PHONY: demo test lint statistical slow fuzz bench experiments experiments-full docs sanitize sanitize-threads tsan-core odr build stub \
+    wheel release clean
 .DELETE_ON_ERROR:
 
 demo: $(DEMO_STAMP)
@@ -71,10 +76,15 @@ experiments: $(VENV)/.stamp-dev
 	$(BIN)/python -m pip install -q --no-build-isolation -e '.[test,demo,plot,fit,neural]'
 	$(BIN)/python experiments/run_all.py
 
+# Hours to days; every piece and every cell is kept as it ends, and the same command goes on.
+experiments-full: $(VENV)/.stamp-dev
+	$(BIN)/python -m pip install -q --no-build-isolation -e '.[test,demo,plot,fit,neural]'
+	$(BIN)/python experiments/languages.py
+	$(BIN)/python experiments/run_all.py --size full --output build/experiments-full
+
 docs: $(VENV)/.stamp-dev
-	@test -f mkdocs.yml || { echo "make docs: there is no mkdocs.yml"; exit 1; }
 	$(BIN)/python -m pip install -q --no-build-isolation -e '.[test,demo,docs]'
-	$(BIN)/python -m mkdocs build --strict
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs site
 
 # libstdc++ is loaded beside libasan because the interpreter is C: without it the sanitizer finds no
 # function that throws and dies at the first exception. Leaks are the interpreter's own habit.
@@ -95,7 +105,7 @@ sanitize-threads: $(THREADS_VENV)/.stamp
 # Both need CMake and Ninja, which the development environment has; neither needs Python's headers or nanobind.
 tsan-core: $(VENV)/.stamp-tools
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -G Ninja -B build/tsan-core -DCMAKE_BUILD_TYPE=Release -DHIDDENITE_CORE_ONLY=ON \
-	    -DHIDDENITE_SANITIZE=thread -DHIDDENITE_ODR=ON -DHIDDENITE_WERROR=$(WERROR) > /dev/null
+	    -DHIDDENITE_SANITIZE=thread -DHIDDENITE_WERROR=$(WERROR) > /dev/null
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/tsan-core --parallel $(JOBS)
 	TSAN_OPTIONS=halt_on_error=1 build/tsan-core/core_test
 
@@ -103,6 +113,21 @@ odr: $(VENV)/.stamp-tools
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -G Ninja -B build/odr -DCMAKE_BUILD_TYPE=Release -DHIDDENITE_ODR=ON \
 	    -DHIDDENITE_FAULTS=ON -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" > /dev/null
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/odr --parallel $(JOBS)
+
+# The wheel is made from the source archive, so that the archive is complete; no compiler is in the path of what tries it.
+wheel: $(VENV)/.stamp-venv
+	rm -rf dist build/wheel-venv
+	$(BIN)/python -m pip install -q build
+	$(BIN)/python -m build --outdir dist .
+	$(PYTHON) -m venv build/wheel-venv
+	build/wheel-venv/bin/python -m pip install -q "$$(ls $(CURDIR)/dist/*.whl)[english]"
+	cd build && PATH="$(CURDIR)/build/wheel-venv/bin" wheel-venv/bin/python $(CURDIR)/tests/wheel_check.py
+
+release: $(VENV)/.stamp-dev
+	$(BIN)/python -m pytest -q -m "slow or not slow" tests/unit/test_release.py
+	$(MAKE) docs wheel
+	git diff --quiet HEAD || { echo "make release: commit what has changed first"; exit 1; }
+	@echo "ready: git tag v$$($(BIN)/python -c 'from hiddenite.version import VERSION; print(VERSION)')"
 
 fuzz:
 	$(MAKE) -C fuzz run
@@ -118,7 +143,7 @@ $(VENV)/.stamp-venv $(SANITIZE_VENV)/.stamp-venv $(THREADS_VENV)/.stamp-venv:
 	touch $@
 
 $(VENV)/.stamp-user: $(VENV)/.stamp-venv $(BUILD_FILES) $(CPP_FILES) $(PYTHON_FILES)
-	$(BIN)/python -m pip install '.[demo]'
+	$(BIN)/python -m pip install '.[demo,english]'
 	touch $@
 
 # What is needed to build without isolation, so that a rebuild compiles only what changed: the declared
@@ -133,7 +158,8 @@ $(VENV)/.stamp-user: $(VENV)/.stamp-venv $(BUILD_FILES) $(CPP_FILES) $(PYTHON_FI
 # Editable: Python files are used where they lie, and only a change of C++ or of the build files installs again.
 $(VENV)/.stamp-dev: $(VENV)/.stamp-tools $(BUILD_FILES) $(CPP_FILES)
 	$(BIN)/python -m pip install --no-build-isolation --config-settings=cmake.define.HIDDENITE_WERROR=$(WERROR) \
-	    --config-settings=cmake.define.HIDDENITE_FAULTS=ON -e '.[test,demo]'
+	    --config-settings=cmake.define.HIDDENITE_UNITY=$(UNITY) \
+	    --config-settings=cmake.define.HIDDENITE_FAULTS=ON -e '.[test-all,demo,english]'
 	touch $@
 
 # Not editable: the sanitized suite also proves that the installed files are complete.
@@ -141,11 +167,11 @@ $(SANITIZE_VENV)/.stamp: $(SANITIZE_VENV)/.stamp-tools $(BUILD_FILES) $(CPP_FILE
 	$(SANITIZE_VENV)/bin/python -m pip install --no-build-isolation --config-settings=build-dir=build/sanitize \
 	    --config-settings=cmake.define.HIDDENITE_SANITIZE=address --config-settings=cmake.define.HIDDENITE_WERROR=$(WERROR) \
 	    --config-settings=cmake.define.HIDDENITE_FAULTS=ON \
-	    --config-settings=install.strip=false '.[test,demo]'
+	    --config-settings=install.strip=false '.[test,demo,english]'
 	touch $@
 
 $(THREADS_VENV)/.stamp: $(THREADS_VENV)/.stamp-tools $(BUILD_FILES) $(CPP_FILES) $(PYTHON_FILES)
 	$(THREADS_VENV)/bin/python -m pip install --no-build-isolation --config-settings=build-dir=build/sanitize-threads \
 	    --config-settings=cmake.define.HIDDENITE_SANITIZE=thread --config-settings=cmake.define.HIDDENITE_WERROR=$(WERROR) \
-	    --config-settings=cmake.define.HIDDENITE_FAULTS=ON --config-settings=install.strip=false '.[test,demo]'
+	    --config-settings=cmake.define.HIDDENITE_FAULTS=ON --config-settings=install.strip=false '.[test,demo,english]'
 	touch $@

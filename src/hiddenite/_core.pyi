@@ -14,6 +14,26 @@ from numpy.typing import NDArray
 def cancel_calls() -> None:
     """End all work that is under way: KeyboardInterrupt there."""
 
+class Deadline:
+    """
+    Calls that a thread makes in a `with` of it end with TimeoutError when it is over.
+    """
+
+    def __init__(self, seconds: float) -> None: ...
+
+    def cancel(self) -> None:
+        """It is over now. From any thread."""
+
+    @property
+    def is_over(self) -> bool: ...
+
+    def check(self) -> None:
+        """Raise TimeoutError if it is over."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object | None, error: object | None, trace: object | None) -> None: ...
+
 class Container:
     """An open container of bytes, which must not change."""
 
@@ -84,10 +104,76 @@ LEAST_LOG10: float = -1e+38
 
 COMPILED_MAGIC: bytes = ...
 
-class KneserNeyTrainer:
-    """Interpolated modified Kneser-Ney estimation."""
+class State:
+    """What a model remembers of the words so far; a new one is empty."""
 
-    def __init__(self, order: int, prune: Sequence[int], unknown_below: int, vocabulary: Sequence[str] | None, memory_bytes: int, temporary_directory: str) -> None: ...
+    def __init__(self) -> None: ...
+
+    def assign(self, other: State) -> None:
+        """Become another state."""
+
+    def __eq__(self, arg: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __copy__(self) -> State: ...
+
+    def __deepcopy__(self, memo: object) -> State: ...
+
+class Scorer:
+    """A table that scores one sentence or one word a call."""
+
+    def __init__(self, table: NgramTable) -> None: ...
+
+    def begin_state(self) -> State:
+        """The state after <s>."""
+
+    def score(self, sentence: str | bytes, bos: bool, eos: bool, log10: bool, /) -> float:
+        """ln p of a sentence, or log10: sentence, bos, eos, log10."""
+
+    def full_scores(self, sentence: str | bytes, bos: bool, eos: bool, log10: bool, /) -> list[tuple[float, int, bool]]:
+        """
+        (ln p, length of the n-gram, unknown) per word: sentence, bos, eos, log10.
+        """
+
+    @overload
+    def base_score(self, state: State, word: str | bytes, out: State, /) -> float:
+        """ln p(word | state); the third argument becomes the state after it."""
+
+    @overload
+    def base_score(self, state: State, word: str | bytes, /) -> tuple[float, State]:
+        """(ln p(word | state), the state after it)"""
+
+    @overload
+    def base_log10_score(self, state: State, word: str | bytes, out: State, /) -> float: ...
+
+    @overload
+    def base_log10_score(self, state: State, word: str | bytes, /) -> tuple[float, State]:
+        """The same in log10."""
+
+class NgramSmoothing(enum.Enum):
+    """How counts become probabilities."""
+
+    KNESER_NEY = 0
+
+    ABSOLUTE = 1
+
+    WITTEN_BELL = 2
+
+    GOOD_TURING = 3
+
+    ADD_K = 4
+
+class KneserNeyTrainer:
+    """Estimation, modified Kneser-Ney if nothing else is said."""
+
+    def __init__(self, order: int, prune: Sequence[int], unknown_below: int, vocabulary: Sequence[str] | None, memory_bytes: int, temporary_directory: str, smoothing: NgramSmoothing = NgramSmoothing.KNESER_NEY, added: float = 1.0) -> None: ...
+
+    def add_counts(self, read: Callable[[], bytes], name: str) -> None:
+        """Counts of n-grams, a file, instead of text."""
+
+    def finish_counts(self, write: Callable[[bytes], object]) -> None:
+        """Instead of finish: the counts of the text. Call once."""
 
     def add(self, read: Callable[[], bytes], name: str) -> None:
         """Text from a callable that gives bytes, empty at the end."""
@@ -107,6 +193,38 @@ class KneserNeyTrainer:
 
 def count_windows(read: Callable[[], bytes], name: str, words: Sequence[str], order: int) -> bytes:
     """The sorted run of a shard's windows over the final words."""
+
+def mix_tables(tables: Sequence[NgramTable], weights: Sequence[float]) -> NgramTable: ...
+
+def mixture_log_probs(tables: Sequence[NgramTable], text: bytes, name: str) -> list[Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    ln p of each word and </s> under each table; words of other tables have probability zero.
+    """
+
+def prune_by_entropy(table: NgramTable, threshold: float, exact: bool) -> NgramTable: ...
+
+def prune_to_size(table: NgramTable, keep: int, exact: bool) -> tuple[NgramTable, float]:
+    """The table, and the threshold that leaves so many n-grams."""
+
+def relative_entropies(table: NgramTable, exact: bool) -> list[tuple[list[int], float]]:
+    """
+    N-grams of order 2 and above, and what each costs if it alone goes; NaN: it must stay.
+    """
+
+def weigh_table(table: NgramTable, weight: float, begins: bool) -> NgramTable: ...
+
+def limit_order(table: NgramTable, order: int) -> NgramTable: ...
+
+def filter_words(table: NgramTable, words: Sequence[str], with_renormalization: bool) -> NgramTable: ...
+
+def quantize(table: NgramTable, bits: int) -> NgramTable: ...
+
+def write_compact(table: NgramTable, write: Callable[[bytes], object]) -> None: ...
+
+def sample_sentences(table: NgramTable, count: int, prefix: str, most_words: int, seed: int, first_stream: int) -> list[tuple[list[str], float, bool]]:
+    """
+    Words, ln p and whether </s> was drawn, of sentences that begin with the prefix.
+    """
 
 class Reading:
     """What a channel makes of one line; immutable."""
@@ -177,6 +295,26 @@ class ConfusionModel(Encoder):
 def read_confusion_model(read: Callable[[], bytes], name: str) -> ConfusionModel:
     """A confusion table from a callable that gives bytes."""
 
+class MapNumbers(enum.Enum):
+    """What the numbers of a map are."""
+
+    PROBABILITIES = 0
+
+    LOG10 = 1
+
+    LN = 2
+
+class WordMap:
+    """Observed words and what they may stand for."""
+
+def read_word_map(read: Callable[[], bytes], name: str, numbers: MapNumbers, joiner: str) -> WordMap:
+    """A map from a callable that gives bytes."""
+
+class MapEncoder(Encoder):
+    """Words as the map says that they are observed."""
+
+    def __init__(self, map: WordMap) -> None: ...
+
 def key_of(character: str) -> int:
     """The key that types the character."""
 
@@ -197,10 +335,22 @@ class TypoChannel(Channel):
 class ConfusionChannel(Channel):
     def __init__(self, table: NgramTable, model: ConfusionModel, beam: float, unknown: bool, unknown_cost: float, keep: int | None) -> None: ...
 
+class RestorationChannel(Channel):
+    def __init__(self, table: NgramTable, forms: Sequence[str], spellings: Sequence[str], words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: Sequence[tuple[int, float, int]], most_events: int, joins: bool, longest_unknown: int, unknown_cost: float) -> None: ...
+
+class MapChannel(Channel):
+    def __init__(self, table: NgramTable, map: WordMap, keep: int | None) -> None: ...
+
+class ClassChannel(Channel):
+    def __init__(self, table: NgramTable, read: Callable[[], bytes], name: str) -> None: ...
+
+class WeightedChannel(Channel):
+    def __init__(self, channel: Channel, channel_weight: float, word_penalty: float) -> None: ...
+
 class SlotsChannel(Channel):
     def __init__(self, table: NgramTable, keep: int | None) -> None: ...
 
-SAMPLER_BATCH: int = 16
+SAMPLER_BATCH: int = 32
 
 class Strategy(enum.Enum):
     """Which contexts of a rejected path become finer."""
@@ -370,11 +520,24 @@ def kbest_refine(table: NgramTable, begin: Annotated[NDArray[numpy.uint64], dict
 class Sampler:
     """Sampling by refinement, batch by batch."""
 
-    def __init__(self, table: NgramTable, begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: bool = True, seed: int = 0, batch: int = 16, target_rate: float = 0.5, rate_window: int = 100, strategy: Strategy = Strategy.ALL_BY_ONE, paper: bool = False) -> None: ...
+    def __init__(self, table: NgramTable, begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: bool = True, seed: int = 0, batch: int = 32, target_rate: float = 0.5, rate_window: int = 100, strategy: Strategy = Strategy.ALL_BY_ONE, paper: bool = False) -> None: ...
 
     def step(self) -> SampleStep: ...
 
     def run(self, count: int, seconds: float = float('inf'), refinements: int = 18446744073709551615, states: int = 18446744073709551615) -> Sampled: ...
+
+class SumFault(enum.Enum):
+    """Deliberate errors of the bounds of sums; tests of tests only."""
+
+    NONE = 0
+
+    FORGETS = 1
+
+    TRUSTS_ROOT = 2
+
+    LOOKS_PAST = 3
+
+def plant_sum_fault(fault: SumFault) -> None: ...
 
 class Method(enum.Enum):
     AUTO = 0
@@ -633,6 +796,12 @@ class AlignTask:
     def num_samples(self, arg: int, /) -> None: ...
 
     @property
+    def gibbs_probabilities(self) -> bool: ...
+
+    @gibbs_probabilities.setter
+    def gibbs_probabilities(self, arg: bool, /) -> None: ...
+
+    @property
     def chain_probabilities(self) -> bool: ...
 
     @chain_probabilities.setter
@@ -692,6 +861,13 @@ class LinkDraws:
 
     @property
     def is_complete(self) -> bool: ...
+
+    @property
+    def gibbs_sweeps(self) -> int:
+        """Above 0: probabilities are averages of so many Gibbs sweeps."""
+
+    @property
+    def gibbs_error(self) -> float: ...
 
     @property
     def trials(self) -> int: ...
@@ -772,6 +948,12 @@ class GibbsOptions:
     def fertility_sweeps(self, arg: int, /) -> None: ...
 
     @property
+    def chains(self) -> int: ...
+
+    @chains.setter
+    def chains(self, arg: int, /) -> None: ...
+
+    @property
     def coupling(self) -> float: ...
 
     @coupling.setter
@@ -840,13 +1022,13 @@ class GibbsOptions:
 class GibbsDirection:
     """One direction of a chain, as a checkpoint keeps it."""
 
-    def __init__(self, links: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], cell_sums: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], jump_sums: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], fertility_sums: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, links: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], cell_sums: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], jump_sums: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], fertility_sums: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     @property
     def links(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
 
     @property
-    def cell_sums(self) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,))]: ...
+    def cell_sums(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
 
     @property
     def jump_sums(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
@@ -857,11 +1039,11 @@ class GibbsDirection:
 class AlignmentTrainer:
     """Gibbs chains over a parallel text."""
 
-    def __init__(self, source: bytes, target: bytes, source_name: str, target_name: str, options: GibbsOptions, string_prior: bool, seed: int, chains: int, earlier: AlignmentModel | None = None) -> None: ...
+    def __init__(self, source: bytes, target: bytes, source_name: str, target_name: str, options: GibbsOptions, string_prior: bool, seed: int, lanes: int, earlier: AlignmentModel | None = None) -> None: ...
 
     def sweep(self, threads: int) -> float: ...
 
-    def sweep_shard(self, chain: int, begin: int, end: int, shard: int) -> float: ...
+    def sweep_shard(self, lane: int, begin: int, end: int, shard: int) -> float: ...
 
     @property
     def cells_before(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
@@ -878,7 +1060,21 @@ class AlignmentTrainer:
     def num_sentences(self) -> int: ...
 
     @property
-    def num_chains(self) -> int: ...
+    def num_sweeps(self) -> int: ...
+
+    @property
+    def num_lanes(self) -> int: ...
+
+    @property
+    def cell_width(self) -> int:
+        """Bytes of a cell in cell_sums."""
+
+    def links_text(self, begin: int, end: int, d: int, single: float, threshold: float) -> bytes: ...
+
+    def best_threshold(self, d: int, single: float) -> float:
+        """
+        The threshold of the greatest expected F over the text; d is a direction, -1 both.
+        """
 
     @property
     def bytes(self) -> int: ...
@@ -887,9 +1083,9 @@ class AlignmentTrainer:
 
     def probabilities(self, sentence: int, d: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
 
-    def direction(self, chain: int, d: int) -> GibbsDirection: ...
+    def direction(self, lane: int, d: int) -> GibbsDirection: ...
 
-    def restore(self, chain: int, sweeps_done: int, forward: GibbsDirection, reverse: GibbsDirection) -> None: ...
+    def restore(self, lane: int, sweeps_done: int, forward: GibbsDirection, reverse: GibbsDirection) -> None: ...
 
     def tables(self) -> AlignmentTables: ...
 
@@ -980,7 +1176,7 @@ class AlignmentTables:
     def set_jumps(self, d: int, start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], inner: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], end: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
 class AlignmentModel:
-    """A trained alignment model, immutable."""
+    """A trained alignment model; learn() alone changes it."""
 
     def __init__(self, tables: AlignmentTables, options: GibbsOptions, string_prior: bool) -> None: ...
 
@@ -998,7 +1194,16 @@ class AlignmentModel:
 
     def hmm(self, d: int, source: Sequence[str], target: Sequence[str]) -> FertilityHmm: ...
 
+    def copy(self) -> AlignmentModel:
+        """For learn()."""
+
+    def learn(self, source: Sequence[str], target: Sequence[str], forward: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], reverse: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Count one more sentence pair; links are of generated words, 0 is NULL."""
+
     def align_lines(self, source: bytes, target: bytes, task: AlignTask, first_record: int, threads: int) -> list[AlignAnswer]: ...
+
+    def align_trained(self, trainer: AlignmentTrainer, task: AlignTask, begin: int, end: int, threads: int) -> list[AlignAnswer]:
+        """The same of sentence pairs that a trainer has read."""
 
 class Symmetrization(enum.Enum):
     INTERSECTION = 0
@@ -1014,6 +1219,71 @@ class Symmetrization(enum.Enum):
 def symmetrize(forward: Sequence[tuple[int, int]], reverse: Sequence[tuple[int, int]], method: Symmetrization) -> list[tuple[int, int]]: ...
 
 def spelling_likeness(a: str, b: str) -> float: ...
+
+class WordAttributes:
+    """Numbers that are known of words; immutable."""
+
+    def __init__(self, words: Sequence[str], begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], numbers: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def of(self, word: str) -> list[int]:
+        """As it is listed, or in lower case."""
+
+class TagParts:
+    """The parts that tags are made of; immutable."""
+
+    @overload
+    def __init__(self, num_tags: int) -> None:
+        """Each tag is its own part."""
+
+    @overload
+    def __init__(self, begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], parts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def num_parts(self) -> int: ...
+
+class ContextEmissions:
+    """What observed words add to the weights of tags; immutable."""
+
+    def __init__(self, tag_parts: TagParts, keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], parts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], base_weight: float, prior_weight: float, attributes: WordAttributes | None = None) -> None: ...
+
+class ContextTrainer:
+    """Finds the weights of context emissions, an epoch at a time."""
+
+    def __init__(self, parts: TagParts, words: Sequence[str], word: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], tag: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], counted: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], evidence_begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], evidence_tag: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], evidence_log: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], guesser: Guesser, guess_weight: float, base_weight: float, prior_weight: float, penalty: float, margin: float, drop_words: bool, seed: int, attributes: WordAttributes | None = None) -> None: ...
+
+    def set_transitions(self, tables: Sequence[NgramTable], fold: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], symbols: Sequence[tuple[int, str, float, Sequence[int]]]) -> None:
+        """
+        Symbols are tag, word, ln of the share, and the id in each fold's table.
+        """
+
+    def local_epoch(self, rate: float) -> None: ...
+
+    def structured_epoch(self, rate: float) -> None: ...
+
+    def log_likelihood(self, structured: bool) -> float: ...
+
+    def gradient(self, structured: bool) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Of the log likelihood, by each weight."""
+
+    @property
+    def weights(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
+
+    @weights.setter
+    def weights(self, arg: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def squares(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
+
+    @squares.setter
+    def squares(self, arg: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    def finish(self, least: float) -> tuple[NDArray[numpy.uint64], NDArray[numpy.uint64], NDArray[numpy.uint32], NDArray[numpy.float32]]:
+        """Keys, begin, parts, weights; those of at least so much."""
+
+def tag_lattice_marginals(table: NgramTable, slots: Sequence[Sequence[tuple[int, float]]]) -> tuple[float, list[float]]:
+    """
+    Of slots of (symbol, score): ln of the sum over all paths, and the candidates' posterior probabilities.
+    """
 
 class Guesser:
     """Which tag a word that was never seen may have; immutable."""
@@ -1052,7 +1322,7 @@ class TagChannel(Channel):
     """From words to the tags that each may have."""
 
     @overload
-    def __init__(self, table: NgramTable, words: Sequence[str], begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tags: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], symbols: Sequence[tuple[int, str, int, float]], guesser: Guesser, guess_weight: float, floor: float, seen_tags_only: bool) -> None: ...
+    def __init__(self, table: NgramTable, words: Sequence[str], begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tags: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], symbols: Sequence[tuple[int, str, int, float]], guesser: Guesser, guess_weight: float, floor: float, seen_tags_only: bool, context: ContextEmissions | None = None, allowed_words: Sequence[str] = [], allowed_begin: Sequence[int] = [], allowed_tags: Sequence[int] = []) -> None: ...
 
     @overload
     def __init__(self, table: NgramTable, words: Sequence[str], begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tags: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_probs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], symbols: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], guesser: Guesser) -> None: ...
@@ -1066,6 +1336,11 @@ def lower_case(text: str) -> str: ...
 
 def tag_words(engine: Engine, channel: TagChannel, sentences: list[Sequence[str]], names: list[str], threads: int) -> list[tuple[tuple[str, ...], float, tuple[bool, float, float, str, int, int], str | None, int | None]]:
     """The best tags of each sentence; `names` has the tag of each symbol."""
+
+def merge_tags(tags: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_tags: int, target: int) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], list[tuple[int, int, float]]]:
+    """
+    (tag of each tag, merges as (kept, gone, loss)): greedily, by least loss of mutual information.
+    """
 
 class InductionOptions:
     def __init__(self, tags: int, *, order: int = 3, one_tag: bool = False, lexicon: str = 'none', spelling: str = 'none', sampler: str = 'local', particles: int = 10, chunk: int = 64, singleton_tags: int = 8, local_every: int = 1, sample_hyperparameters: bool = True, geometric: float = 0.9, strength_shape: float = 1.0, strength_scale: float = 10.0) -> None: ...
@@ -1090,6 +1365,9 @@ class InductionChain:
     """One Markov chain of part-of-speech induction."""
 
     def __init__(self, options: InductionOptions, *, words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], spelling_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], spelling: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], num_characters: int, tags: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, stream: int = 0) -> None: ...
+
+    def undo_sweep(self) -> None:
+        """Take back the last sweep, unless it was kept."""
 
     def sweep(self) -> SweepRecord: ...
 
@@ -1340,23 +1618,62 @@ class LogBilinear:
 
     def chain(self, em: HmmEm, smoothing: Smoothing, weight: float, threads: int) -> SparseHmm: ...
 
+@overload
+def filter_sentences(chain: SparseHmm, text: TokenText, threads: int) -> list[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]]:
+    """filter_states of each sentence, without its end."""
+
+@overload
+def filter_sentences(chain: LexicalHmm, text: TokenText, threads: int) -> list[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]]: ...
+
+@overload
+def posterior_sentences(chain: SparseHmm, text: TokenText, threads: int) -> list[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]]:
+    """posterior_states of each sentence, with its end."""
+
+@overload
+def posterior_sentences(chain: LexicalHmm, text: TokenText, threads: int) -> list[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]]: ...
+
+def log_prob_gradient(chain: SparseHmm, text: TokenText, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    Of the weighted sum of ln p(sentence), by ln initial, ln transition and ln emission.
+    """
+
+@overload
 def filter_states(chain: SparseHmm, words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], complete: bool) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
     """Begin of each position, states, p(state | words so far), ln p."""
 
+@overload
+def filter_states(chain: LexicalHmm, words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], complete: bool) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]: ...
+
+@overload
 def posterior_states(chain: SparseHmm, words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], complete: bool) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
     """Begin of each position, states, p(state | all words), ln p."""
 
+@overload
+def posterior_states(chain: LexicalHmm, words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], complete: bool) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]: ...
+
+@overload
 def best_states(chain: SparseHmm, words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], complete: bool) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], float]: ...
 
+@overload
+def best_states(chain: LexicalHmm, words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], complete: bool) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], float]: ...
+
+@overload
 def next_words(chain: SparseHmm, words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """p(word | words) of each word."""
 
+@overload
+def next_words(chain: LexicalHmm, words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+@overload
 def state_visits(chain: SparseHmm, text: TokenText, threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+@overload
+def state_visits(chain: LexicalHmm, text: TokenText, threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
 class Automaton:
     """A deterministic finite automaton over word ids."""
 
-    def __init__(self, start: int, accepts: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, start: int, accepts: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], class_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
 class Walk:
     """Words and the states behind them."""
@@ -1382,6 +1699,251 @@ class HmmProduct:
     def word_probabilities(self, positions: Sequence[int]) -> list[Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """p(word at a position | constraint), for each position."""
 
+class DenseHmm:
+    """
+    A hidden Markov model whose states emit every word; reads the given arrays.
+    """
+
+    def __init__(self, initial: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], transition: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], emission: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], num_words: int, end_word: int) -> None: ...
+
+    @property
+    def num_states(self) -> int: ...
+
+    @property
+    def num_words(self) -> int: ...
+
+class GuidePrefix:
+    """What a guide knows of the words so far; immutable."""
+
+    @property
+    def length(self) -> int: ...
+
+    @property
+    def ended(self) -> bool: ...
+
+    @property
+    def alive(self) -> bool: ...
+
+class HmmGuide:
+    """p(constraint | prefix, next word) for every next word."""
+
+    @overload
+    def __init__(self, chain: SparseHmm, automaton: Automaton, fixed: Sequence[int], shortest: int, longest: int, threads: int) -> None: ...
+
+    @overload
+    def __init__(self, chain: DenseHmm, automaton: Automaton, fixed: Sequence[int], shortest: int, longest: int, threads: int) -> None: ...
+
+    def begin(self) -> GuidePrefix: ...
+
+    def follow(self, prefix: GuidePrefix, word: int) -> tuple[GuidePrefix, float]:
+        """Words before the constraint; p(word | before)."""
+
+    def advance(self, prefix: GuidePrefix, word: int) -> tuple[GuidePrefix, float]:
+        """The prefix with the word, and p(word | prefix)."""
+
+    def advance_unknown(self, prefix: GuidePrefix, class_id: int) -> GuidePrefix: ...
+
+    def next_words(self, prefix: GuidePrefix, words: Sequence[int] = []) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
+        """
+        p(word); p(word and constraint); p(constraint | unknown word) by class; ln of the scale. All words if none is given.
+        """
+
+    def log_prob(self, prefix: GuidePrefix) -> float:
+        """ln p(constraint | prefix)."""
+
+    def allowed_classes(self, prefix: GuidePrefix) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """Classes whose words leave a way to an accepting end."""
+
+    def is_satisfied(self, prefix: GuidePrefix) -> bool: ...
+
+class ContextTree:
+    """Word contexts, closed under prefixes; single words have their ids."""
+
+    def __init__(self, num_words: int, parent: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], word: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def num_words(self) -> int: ...
+
+    def next(self, context: int, word: int) -> int: ...
+
+    def words(self, context: int) -> list[int]: ...
+
+    @property
+    def lengths(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
+
+    def longer(self) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
+        """Prefix and last word of each context of several words."""
+
+    def token_contexts(self, text: TokenText) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """The context before each token, </s> included."""
+
+class LexicalTable:
+    """What contexts say of the next word."""
+
+    def __init__(self, begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], word: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], probability: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], back_off: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def begin(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+    @property
+    def word(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
+
+    @property
+    def probability(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
+
+    @property
+    def back_off(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
+
+    def shares(self, tree: ContextTree, text: TokenText) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))]]:
+        """l and g of each token, </s> included."""
+
+class LexicalCounts:
+    """Counts of the words after listed contexts."""
+
+    def __init__(self, tree: ContextTree, listed: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], text: TokenText, discounts: Sequence[float]) -> None: ...
+
+    def table(self) -> LexicalTable: ...
+
+    def leave_one_out(self, text: TokenText) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))]]:
+        """
+        l and g of each token of the text that was counted, without the token itself.
+        """
+
+    @property
+    def totals(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+class SelectionOptions:
+    def __init__(self) -> None: ...
+
+    @property
+    def most(self) -> list[int]: ...
+
+    @most.setter
+    def most(self, arg: Sequence[int], /) -> None: ...
+
+    @property
+    def least_gain(self) -> list[float]: ...
+
+    @least_gain.setter
+    def least_gain(self, arg: Sequence[float], /) -> None: ...
+
+    @property
+    def discounts(self) -> list[float]: ...
+
+    @discounts.setter
+    def discounts(self, arg: Sequence[float], /) -> None: ...
+
+    @property
+    def lexical_weight(self) -> float: ...
+
+    @lexical_weight.setter
+    def lexical_weight(self, arg: float, /) -> None: ...
+
+    @property
+    def optimism(self) -> float: ...
+
+    @optimism.setter
+    def optimism(self, arg: float, /) -> None: ...
+
+def select_contexts(text: TokenText, num_words: int, log_prob: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: SelectionOptions) -> tuple[ContextTree, Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]:
+    """Contexts, and which of them are listed."""
+
+class ResidualEm:
+    """Counts of hidden states beside a lexical route."""
+
+    def __init__(self, text: TokenText, shape: HmmShape) -> None: ...
+
+    def iterate(self, chain: SparseHmm, lexical: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], gamma: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> float: ...
+
+    def fit(self, model: LogBilinear, passes: int, threads: int) -> float: ...
+
+    def chain(self, model: LogBilinear, smoothing: Smoothing, weight: float, within: float, threads: int) -> SparseHmm: ...
+
+class KeptStates:
+    """States of contexts: where each context's begin, and their places."""
+
+    @property
+    def begin(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+    @property
+    def places(self) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,))]: ...
+
+class JointFilter:
+    """All states of several chains together."""
+
+    def __init__(self, chains: Sequence[SparseHmm], weights: Sequence[float], text: TokenText, lexical: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], gamma: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], tree: ContextTree | None, threads: int) -> None: ...
+
+    @property
+    def hidden(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def log_prob(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    def keep(self, chains: Sequence[SparseHmm], tree: ContextTree, most: int) -> KeptStates: ...
+
+def keep_all(chains: Sequence[SparseHmm], tree: ContextTree) -> KeptStates: ...
+
+class LexicalHmm:
+    """A lexicalised hidden Markov model; immutable."""
+
+    def __init__(self, contexts: ContextTree, table: LexicalTable, lexical_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], chains: Sequence[SparseHmm], chain_weight: Sequence[float], state_begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def num_states(self) -> int: ...
+
+    @property
+    def num_words(self) -> int: ...
+
+    @property
+    def num_chains(self) -> int: ...
+
+    @property
+    def has_end(self) -> bool: ...
+
+    @property
+    def contexts(self) -> ContextTree: ...
+
+    @property
+    def table(self) -> LexicalTable: ...
+
+    def chain(self, i: int) -> SparseHmm: ...
+
+    @property
+    def chain_weight(self) -> list[float]: ...
+
+    @property
+    def lexical_weight(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
+
+    @property
+    def state_begin(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+    @property
+    def places(self) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,))]: ...
+
+    def token_log_probs(self, text: TokenText, threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """ln p of each word and </s> given the words before it."""
+
+    def step(self, context: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], word: int) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        The next context, and weights of its states: the given ones times p(word, state' | state).
+        """
+
+class LexicalProduct:
+    """Sentences of a lexicalised model that an automaton accepts."""
+
+    def __init__(self, model: LexicalHmm, automaton: Automaton, fixed: Sequence[int], shortest: int, longest: int, threads: int) -> None: ...
+
+    @property
+    def log_prob(self) -> float: ...
+
+    def draw(self, seed: int, stream: int) -> Walk: ...
+
+    def word_probabilities(self, positions: Sequence[int]) -> list[Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """p(word at a position | constraint), for each position."""
+
 def prove(table: NgramTable, reading: Reading, path: Sequence[int], ends: bool, seconds: float, refinements: int, states: int) -> tuple[bool, list[list[tuple[list[int], bool, float]]], int, int]:
     """
     Complete, states of each position (words, closed, upper weight), refinements, states of the automaton.
@@ -1389,3 +1951,204 @@ def prove(table: NgramTable, reading: Reading, path: Sequence[int], ends: bool, 
 
 def fingerprint(table: NgramTable) -> str:
     """The name of what the model says."""
+
+def align_lines(noisy: str, noisy_begins: Sequence[int], clean: str, clean_begins: Sequence[int]) -> list[tuple[int, int]]:
+    """
+    (noisy token, clean token) of each place where tokens begin on both sides of the best alignment.
+    """
+
+def edit_distance(a: str, b: str) -> int:
+    """The fewest characters to insert, delete or replace."""
+
+class SlipKind(enum.Enum):
+    TYPING = 0
+
+    OCR = 1
+
+class EditModel:
+    """p(seen | intended), summed over alignments."""
+
+    def __init__(self, alphabet: str, kind: SlipKind, keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def log_prob(self, intended: str, seen: str) -> float: ...
+
+    def piece_prob(self, left: str, intended: str, seen: str) -> float:
+        """p(piece | left neighbour); ^ is the beginning, $ the end."""
+
+def train_edits(alphabet: str, kind: SlipKind, pairs: Sequence[tuple[str, str, float]], iterations: int, keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
+    """Counts by expectation-maximisation from (intended, seen, weight)."""
+
+def expected_edits(model: EditModel, pairs: Sequence[tuple[str, str, float]]) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]: ...
+
+def find_words(model: EditModel, words: Sequence[str], log_prior: Sequence[float], seen: str, keep: int, least_log_edit: float, beam: float, max_prefixes: int, num_alike: int) -> tuple[list[tuple[int, float, float]], float, int, bool]:
+    """
+    The best words of a list for a seen one: (place, ln p_edit, score); left_out, prefixes, all done.
+    """
+
+def plant_edit_fault(factor: float) -> None:
+    """Deliberately too low bounds; tests of tests only."""
+
+class WordLexicon:
+    """The words that can have been meant."""
+
+    def __init__(self, table: NgramTable, letters: NgramTable, words: Sequence[str], weights: Sequence[float], trusts_list: bool, rare_below: int) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def __contains__(self, word: str) -> bool: ...
+
+    def log_spell(self, word: str) -> float: ...
+
+    @property
+    def lists_language(self) -> bool:
+        """Whether the list has at least half of the model's frequent words."""
+
+    def characters(self) -> str:
+        """All characters of its words, the most frequent first."""
+
+def rare_words(table: NgramTable, most: int) -> list[str]:
+    """Words that at most so many different words precede."""
+
+class SeenWords:
+    """What a seen word can have been meant as."""
+
+    def __init__(self, lexicon: WordLexicon, model: EditModel, rates: Sequence[float], memory_weight: float, map_power: float, keep: int, least_unknown: float, least_known: float, beam: float, max_prefixes: int, num_alike: int, pairs: Sequence[tuple[str, str, float]], totals: Sequence[tuple[str, float]]) -> None: ...
+
+    def meant(self, seen: str) -> tuple[list[tuple[list[str], float]], bool, float]:
+        """
+        (words, log weight) of each reading, the word as seen first; whether it is known; left_out.
+        """
+
+    @property
+    def num_cached(self) -> int: ...
+
+    def clear_cache(self) -> None: ...
+
+class ReadingChoice:
+    @property
+    def words(self) -> list[str]: ...
+
+    @property
+    def prob(self) -> float: ...
+
+class SentenceChange:
+    @property
+    def first(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+    @property
+    def choice(self) -> ReadingChoice: ...
+
+    @property
+    def alternatives(self) -> list[ReadingChoice]: ...
+
+    @property
+    def was_known(self) -> bool: ...
+
+class SentenceCorrection:
+    @property
+    def changes(self) -> list[SentenceChange]: ...
+
+    @property
+    def upper(self) -> float: ...
+
+    @property
+    def lower(self) -> float: ...
+
+    @property
+    def exact(self) -> bool: ...
+
+    @property
+    def states(self) -> int: ...
+
+    @property
+    def error_bound(self) -> float: ...
+
+    @property
+    def left_out(self) -> float: ...
+
+class SentenceDraw:
+    @property
+    def parts(self) -> list[SentenceChange]: ...
+
+    @property
+    def count(self) -> int: ...
+
+class Corrections:
+    """Changes of sentences with their probabilities; shared by threads."""
+
+    def __init__(self, engine: Engine, words: SeenWords, is_scanned: bool) -> None: ...
+
+    def correct(self, sentences: Sequence[tuple[Sequence[str], bytes, Sequence[tuple[int, Sequence[tuple[str, float]]]]]], threads: int) -> list[SentenceCorrection]: ...
+
+    def expect(self, sentences: Sequence[tuple[Sequence[str], bytes, Sequence[tuple[int, Sequence[tuple[str, float]]]]]], least: float, threads: int) -> list[tuple[str, str, float]]:
+        """(seen, meant, probability) of all tokens that may change."""
+
+    def sample(self, sentence: tuple[Sequence[str], bytes, Sequence[tuple[int, Sequence[tuple[str, float]]]]], count: int, seed: int, stream: int) -> list[SentenceDraw]: ...
+
+    def lattice(self, sentence: tuple[Sequence[str], bytes, Sequence[tuple[int, Sequence[tuple[str, float]]]]]) -> Reading: ...
+
+SILENT: int = 4294967295
+
+NO_WORD: int = 4294967295
+
+class WordGraph:
+    """A word lattice: nodes in order, edges by the node that they leave."""
+
+    def __init__(self, start: int, start_of: Sequence[int], end_of: Sequence[int], word: Sequence[int], log_weight: Sequence[float], log_final: Sequence[float]) -> None: ...
+
+    @property
+    def num_edges(self) -> int: ...
+
+    def nearest_path(self, label: Sequence[int], sequence: Sequence[int]) -> tuple[int, list[int]]:
+        """
+        The least word errors of a path, and where the sequence stands at each node.
+        """
+
+class Composition:
+    """A word lattice times a language model."""
+
+    def __init__(self, table: NgramTable | None, graph: WordGraph, lm_weight: float, begins: bool, ends: bool, max_states: int) -> None: ...
+
+    @property
+    def num_states(self) -> int: ...
+
+    @property
+    def num_arcs(self) -> int: ...
+
+    @property
+    def rounding(self) -> float: ...
+
+    @property
+    def has_path(self) -> bool: ...
+
+    @property
+    def log_partition(self) -> float: ...
+
+    def best(self) -> tuple[list[int], float]:
+        """The edges of the best path, and its weight."""
+
+    def posteriors(self) -> list[float]:
+        """Of each edge: the share of all weight that goes through it."""
+
+    def best_through(self) -> list[float]:
+        """Of each edge: the weight of the best path through it."""
+
+    def sample(self, count: int, seed: int, stream: int) -> list[tuple[list[int], float]]:
+        """Independent paths with their weights."""
+
+    def rank(self, label: Sequence[int], count: int, sums: bool, max_prefixes: int) -> tuple[list[tuple[list[int], list[int], float]], bool, float]:
+        """
+        Label sequences best first: labels, edges of the best path, weight; whether they are the best; what a missing one can weigh.
+        """
+
+    def total_of(self, label: Sequence[int], sequence: Sequence[int]) -> float:
+        """ln of the total weight of the paths with these labels."""
+
+def word_errors(a: Sequence[int], b: Sequence[int]) -> int:
+    """Levenshtein's distance."""
+
+def error_matrix(sequences: Sequence[Sequence[int]]) -> list[int]:
+    """Levenshtein's distance of each to each, row after row."""

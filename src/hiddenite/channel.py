@@ -8,6 +8,8 @@ target of :mod:`hiddenite.inference`.
 :class:`Keypad`           words typed on a phone's number keys              ``3637 843 66639``
 :class:`Typo`             words typed on a keyboard, with slips             ``teh qiuck fox``
 :class:`Confusion`        words read by a machine that confuses characters  ``tbe modem world``
+:class:`WordMap`          words that stand for listed others               ``i want too go``
+:class:`Classes`          words of a class-based model                      ``fly to new york``
 :class:`Slots`            candidates and weights of your own                one JSON object a line
 :class:`Candidates`       the same from Python data, or a word lattice      ``Candidates.from_slots``
 ========================  ================================================  ======================
@@ -20,154 +22,38 @@ from __future__ import annotations
 
 import inspect
 import math
-import operator
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hiddenite._core import Channel as CoreChannel
 from hiddenite._core import (
+    ClassChannel,
     ConfusionChannel,
     ConfusionModel,
     KeypadChannel,
     KeypadNoise,
-    Reading,
+    MapChannel,
+    MapEncoder,
+    MapNumbers,
     SlotsChannel,
     TypoChannel,
     TypoModel,
+    WeightedChannel,
     read_confusion_model,
+    read_word_map,
 )
 from hiddenite._core import Encoder as CoreEncoder
-from hiddenite.corpus import ChunkReader, tokenize
+from hiddenite._core import WordMap as CoreWordMap
+from hiddenite.candidates import Candidates, check_text
 from hiddenite.errors import ModelError, UnknownSymbolError, near_spellings
+from hiddenite.files.corpus import ChunkReader, tokenize
 from hiddenite.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 AMBIGUITY = 64.0  # the paper's k
 BEAM = 12.0
 DISTANCE = 2
 UNKNOWN_COST = math.log(26)  # a character of a word that the vocabulary lacks: all letters alike
-
-WeightedWord = tuple[str, float]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Candidates:
-    """The words that can stand at each position, and the channel's log weight of each.
-
-    Position i holds the candidates ``begin[i]`` to ``begin[i + 1]``. Words outside the vocabulary have the id
-    of ``<unk>`` and keep their spelling; a position may hold several. A position may be empty: that is an
-    error only when it is decoded. The arrays are read-only views of what the core holds.
-
-    Positions need not stand in a row: in a word lattice (:meth:`from_lattice`) position i leads from one node
-    to a later one, ``spans[i]``, and a path takes those on its way from the first node to the last.
-    """
-
-    vocabulary: Vocabulary
-    reading: Reading  # the same in the core
-
-    @classmethod
-    def from_slots(
-        cls,
-        vocabulary: Vocabulary,
-        slots: Iterable[Iterable[WeightedWord]],
-        id: str | int | None = None,
-    ) -> Candidates:
-        """Make candidates from pairs of a word and its natural-log weight, one list a position.
-
-        A weight of ``-math.inf`` is allowed: such a word is listed but never chosen.
-        """
-        lists = [[(word, float(log_weight)) for word, log_weight in slot] for slot in slots]
-        for position, slot in enumerate(lists, 1):
-            for word, _ in slot:
-                _check_text(word, f"position {position}: ")
-        return cls(vocabulary, Reading.from_slots(vocabulary._table, lists, _name(id), isinstance(id, int)))
-
-    @classmethod
-    def from_lattice(
-        cls,
-        vocabulary: Vocabulary,
-        edges: Iterable[tuple[int, int, str, float]],
-        id: str | int | None = None,
-    ) -> Candidates:
-        """Make candidates from the edges of a word lattice: (from node, to node, word, natural-log weight).
-
-        Nodes are numbered so that edges lead upwards. Paths begin at node 0 and end at the highest; they may
-        have different numbers of words. Edges between the same two nodes make one position. Two paths with
-        the same words by different nodes are two paths: to k-best lists, to samples and to sums.
-        """
-        rows = []
-        for number, (start, end, word, log_weight) in enumerate(edges, 1):
-            place = f"edge {number}: "
-            _check_text(word, place)
-            rows.append((_node(start, place), _node(end, place), word, float(log_weight)))
-        return cls(vocabulary, Reading.from_lattice(vocabulary._table, rows, _name(id), isinstance(id, int)))
-
-    @property
-    def id(self) -> str | int | None:
-        """The record's own name."""
-        return int(self.reading.id) if self.reading.id_is_integer else self.reading.id or None
-
-    @property
-    def begin(self) -> NDArray[np.uint64]:
-        """Where each position's candidates begin, and where the last one's end."""
-        return self.reading.begin
-
-    @property
-    def word_ids(self) -> NDArray[np.uint32]:
-        """The candidates' words."""
-        return self.reading.words
-
-    @property
-    def log_weights(self) -> NDArray[np.float64]:
-        """The channel's weight of each candidate."""
-        return self.reading.log_weights
-
-    @property
-    def spans(self) -> list[tuple[int, int]]:
-        """The nodes of a lattice that each position leads from and to; none: the positions stand in a row."""
-        return self.reading.spans
-
-    @property
-    def spellings(self) -> dict[int, str]:
-        """The words of candidates outside the vocabulary."""
-        return dict(self.reading.spellings)
-
-    def __len__(self) -> int:
-        """Return the number of positions."""
-        return self.reading.num_positions
-
-    def words(self, position: int) -> list[str]:
-        """Return the words of a position, as they are spelled."""
-        if not 0 <= position < len(self):
-            raise IndexError(f"position {position} of {len(self)}")
-        first, end = map(int, self.begin[position : position + 2])
-        spellings = self.spellings
-        ids = self.word_ids[first:end].tolist()
-        return [spellings.get(i) or self.vocabulary[word] for i, word in enumerate(ids, first)]
-
-    def slot(self, position: int) -> list[WeightedWord]:
-        """Return a position's words with their log weights, as :meth:`from_slots` takes them."""
-        words = self.words(position)
-        first = int(self.begin[position])
-        return list(zip(words, self.log_weights[first : first + len(words)].tolist(), strict=True))
-
-
-def _name(id: str | int | None) -> str:
-    name = "" if id is None else str(id)
-    _check_text(name, "the record's id: ")
-    return name
-
-
-def _node(node: int, place: str) -> int:
-    number = operator.index(node) if hasattr(node, "__index__") else -1
-    if not 0 <= number < 1 << 32:
-        raise ModelError(f"{place}found node {node!r}, expected nodes numbered 0, 1, 2 and so on")
-    return number
 
 
 class Encoder:
@@ -179,7 +65,7 @@ class Encoder:
     def encode(self, text: str, seed: int | None = None) -> str:
         """Return the observation of a text: without noise, or with a seed drawn from the channel's noise."""
         line = " ".join(tokenize(text))
-        _check_text(line)
+        check_text(line)
         return self.encode_text(line.encode(), seed, "<text>").decode().removesuffix("\n")
 
     def encode_text(self, text: bytes, seed: int | None, name: str, first_line: int = 1) -> bytes:
@@ -199,10 +85,20 @@ class Channel:
         self.vocabulary = vocabulary
         self.core = channel  # what batches hand to the core
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} over {len(self.vocabulary):,} words>"
+
     def __call__(self, observation: str) -> Candidates:
         """Return the candidates of one line."""
-        _check_text(observation)
+        check_text(observation)
         return Candidates(self.vocabulary, self.core.read(observation))
+
+    def weighted(self, channel_weight: float = 1.0, word_penalty: float = 0.0) -> Channel:
+        """Return the channel whose log weights are multiplied, and to which each word adds the penalty.
+
+        The language model's side of the same is :func:`hiddenite.ngram_tools.weigh`.
+        """
+        return Channel(self.vocabulary, WeightedChannel(self.core, channel_weight, word_penalty))
 
 
 class Keypad(Channel, Encoder):
@@ -297,6 +193,46 @@ class Confusion(Channel, Encoder):
         )
 
 
+MAP_NUMBERS = {"probabilities": MapNumbers.PROBABILITIES, "log10": MapNumbers.LOG10, "ln": MapNumbers.LN}
+
+
+class WordMap(Channel, Encoder):
+    """Words that stand for listed others, by a file in the format of SRILM's disambig.
+
+    ``file`` has lines of ``observed word [number] word [number] ...``; the number is p(observed | word), 1
+    where there is none, or with ``numbers`` log10 or ln its logarithm. An observed word without a line stands
+    for itself, or for what a line of ``<unk>`` says. With a ``joiner`` such as ``_``, ``ice_cream`` stands
+    for two words; observations that can mean several words become lattices. The ``keep`` best alternatives
+    of a word stay.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        file: str | os.PathLike[str],
+        *,
+        numbers: str = "probabilities",
+        joiner: str | None = None,
+        keep: int | None = None,
+    ) -> None:
+        words = _read_map(file, numbers, joiner)
+        Encoder.__init__(self, MapEncoder(words))
+        Channel.__init__(self, vocabulary, MapChannel(vocabulary._table, words, _check_keep(keep)))
+
+
+class Classes(Channel):
+    """Words and classes that a text can be, for an n-gram model over both (SRILM's class files).
+
+    ``file`` has lines of ``class [p] word word ...``, one expansion each, p being 1 where there is none. The
+    best path is the best sequence of words and classes; the sum over all, ``marginals().log_partition``, is
+    ln p(text) under the class model. Texts with expansions of several words become lattices.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, file: str | os.PathLike[str]) -> None:
+        with ChunkReader(file) as reader:
+            super().__init__(vocabulary, ClassChannel(vocabulary._table, reader, reader.name))
+
+
 class Slots(Channel):
     """Candidates of your own, one JSON object a line: ``{"id": "s1", "slots": [[["the", -0.1], ...], ...]}``.
 
@@ -314,12 +250,15 @@ _CHANNELS: Mapping[str, type[Channel]] = {
     "typo": Typo,
     "slots": Slots,
     "confusion": Confusion,
+    "map": WordMap,
+    "classes": Classes,
 }
-CHANNEL_NAMES = ("keypad", "typo", "slots", "confusion:FILE")
+CHANNEL_NAMES = ("keypad", "typo", "slots", "confusion:FILE", "map:FILE", "classes:FILE")
+WITH_FILE = ("confusion", "map", "classes")
 
 
 def channel_from_name(name: str, vocabulary: Vocabulary, **options: object) -> Channel:
-    """Return the channel of a name as the command line has it: keypad, typo, slots or confusion:FILE.
+    """Return the channel of a name as the command line has it: keypad, typo, slots, confusion:FILE and so on.
 
     ``options`` are arguments of the channel's class; None stands for its default.
     """
@@ -336,8 +275,13 @@ def channel_from_name(name: str, vocabulary: Vocabulary, **options: object) -> C
     return _CHANNELS[kind](vocabulary, **chosen)  # type: ignore[arg-type]
 
 
-def encoder_from_name(name: str, ambiguity: float | None = None) -> Encoder:
-    """Return the encoder of a channel's name; unlike the channel it needs no vocabulary."""
+def encoder_from_name(
+    name: str, ambiguity: float | None = None, numbers: str = "probabilities", joiner: str | None = None
+) -> Encoder:
+    """Return the encoder of a channel's name; unlike the channel it needs no vocabulary.
+
+    ``numbers`` and ``joiner`` are the map's, see :class:`WordMap`.
+    """
     kind, file = _split_name(name)
     if ambiguity is not None and kind != "keypad":
         raise ModelError(f"the channel {kind} has no ambiguity; it is the keypad's")
@@ -345,9 +289,13 @@ def encoder_from_name(name: str, ambiguity: float | None = None) -> Encoder:
         return Encoder(KeypadNoise(AMBIGUITY if ambiguity is None else ambiguity))
     if kind == "typo":
         return Encoder(TypoRates().model())
-    if file is not None:
+    if kind == "map" and file is not None:
+        return Encoder(MapEncoder(_read_map(file, numbers, joiner)))
+    if kind == "confusion" and file is not None:
         return Encoder(_read_confusions(file))
-    raise ModelError(f"the channel {kind} cannot encode text, expected keypad, typo or confusion:FILE")
+    raise ModelError(
+        f"the channel {kind} cannot encode text, expected keypad, typo, confusion:FILE or map:FILE"
+    )
 
 
 def _split_name(name: str) -> tuple[str, str | None]:
@@ -356,9 +304,9 @@ def _split_name(name: str) -> tuple[str, str | None]:
     if kind not in _CHANNELS:
         near = near_spellings(kind, _CHANNELS) or _CHANNELS
         raise UnknownSymbolError("channel", name, [n for n in CHANNEL_NAMES if n.partition(":")[0] in near])
-    if kind == "confusion" and not file:
-        raise ModelError(f"the channel is '{name}', expected the table's file too: confusion:FILE")
-    if kind != "confusion" and colon:
+    if kind in WITH_FILE and not file:
+        raise ModelError(f"the channel is '{name}', expected the table's file too: {kind}:FILE")
+    if kind not in WITH_FILE and colon:
         raise ModelError(f"the channel is '{name}', expected '{kind}': it takes no file")
     return kind, file or None
 
@@ -366,6 +314,15 @@ def _split_name(name: str) -> tuple[str, str | None]:
 def _read_confusions(path: str | os.PathLike[str]) -> ConfusionModel:
     with ChunkReader(path) as reader:
         return read_confusion_model(reader, reader.name)
+
+
+def _read_map(path: str | os.PathLike[str], numbers: str, joiner: str | None) -> CoreWordMap:
+    if numbers not in MAP_NUMBERS:
+        raise UnknownSymbolError("kind of numbers", numbers, near_spellings(numbers, MAP_NUMBERS))
+    if joiner is not None and tokenize(joiner) != [joiner]:
+        raise ModelError(f"the joiner is {joiner!r}, expected characters without white space")
+    with ChunkReader(path) as reader:
+        return read_word_map(reader, reader.name, MAP_NUMBERS[numbers], joiner or "")
 
 
 def _check_keep(keep: int | None) -> int | None:
@@ -376,12 +333,3 @@ def _check_keep(keep: int | None) -> int | None:
 
 def _alternatives(names: Sequence[str]) -> str:
     return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
-def _check_text(text: str, place: str = "") -> None:
-    """Raise ModelError for a string that is no Unicode text: half of a surrogate pair."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        found = error.object[error.start]
-        raise ModelError(f"{place}column {error.start + 1}: found {found!r}, expected Unicode text") from None

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hiddenite._core import count_windows
-from hiddenite.corpus import ChunkReader, chunk_source, file_bytes, line_blocks
 from hiddenite.errors import FormatError, ModelError
-from hiddenite.ngram import NgramModel, TrainingOptions
+from hiddenite.files.corpus import ChunkReader, chunk_source, file_bytes, line_blocks
+from hiddenite.ngram import NgramModel
+from hiddenite.ngram_training import TrainingOptions
 
 if TYPE_CHECKING:
     import numpy as np

@@ -35,6 +35,18 @@ class ModelError(HiddeniteError):
     """A request that the model cannot serve."""
 
 
+class OptionError(ModelError):
+    """An option with a value that it cannot have, or without effect beside the others."""
+
+    def __init__(self, option: str, message: str) -> None:
+        super().__init__(option, message)
+        self.option = option  # as a keyword argument
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.option} {self.message}"
+
+
 class UnknownSymbolError(HiddeniteError):
     """A name that nothing has, with the names that come near."""
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import Literal, TypeVar
 
-from hiddenite._core import SAMPLER_BATCH, Answer, Decoder, Method, Status, Strategy, Task, TaskKind
-from hiddenite.channel import Candidates, Channel
+from hiddenite._core import Decoder, TaskKind
+from hiddenite.candidates import Candidates
+from hiddenite.channel import Channel
 from hiddenite.errors import (
     BudgetExceeded,
     EmptySupportError,
@@ -27,8 +27,8 @@ from hiddenite.errors import (
 )
 from hiddenite.ngram import NgramModel
 from hiddenite.proof import prove
+from hiddenite.query import EPSILON, STRATEGIES, Budget, MethodName, Query, Rejection, StrategyName
 from hiddenite.results import (
-    Certificate,
     Decoded,
     Failure,
     Hypothesis,
@@ -37,214 +37,30 @@ from hiddenite.results import (
     Sample,
     Samples,
     Step,
+    WordAnswer,
 )
-from hiddenite.vocabulary import Vocabulary
 
-METHODS = {
-    m.name.lower(): m
-    for m in (Method.AUTO, Method.REFINE, Method.PAPER, Method.FULL, Method.DOMINANCE, Method.SPARSE)
-}
-STRATEGIES = {"all": Strategy.ALL_BY_ONE, "full": Strategy.FULL_CONTEXT, "culprit": Strategy.CULPRIT}
-StrategyName = Literal["all", "full", "culprit"]
-MethodName = Literal["auto", "refine", "paper", "full", "dominance", "sparse"]
-EPSILON = 1e-9  # of a sum may be left out, unless told otherwise
 BATCH = 64  # records a call to the core; what an interrupt waits for
-_UNLIMITED = 2**64 - 1
-_Result = TypeVar("_Result", Decoded, KBest, Samples, Marginals)
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """When to stop before the proof is complete, per record; the default never does."""
-
-    seconds: float = math.inf
-    refinements: int = _UNLIMITED
-    states: int = _UNLIMITED
-
-    def __post_init__(self) -> None:
-        if not self.seconds >= 0:
-            raise ModelError(f"the budget is {self.seconds} seconds, expected 0 or more")
-        for name, value in (("refinements", self.refinements), ("states", self.states)):
-            if not 0 <= value <= _UNLIMITED:
-                raise ModelError(f"the budget is {value} {name}, expected 0 or more")
-
-    @classmethod
-    def of(cls, budget: Budget | float | None) -> Budget:
-        """Read a budget; a number is seconds."""
-        if budget is None:
-            return cls()
-        if isinstance(budget, Budget):
-            return budget
-        return cls(seconds=float(budget))
-
-
-@dataclass(frozen=True, slots=True)
-class Rejection:
-    """How ``refine`` and ``paper`` sample: draws per bound, and when the bound is good enough."""
-
-    batch: int = SAMPLER_BATCH  # draws from one bound before it is refined, B in the paper
-    target_rate: float = 0.5  # the bound is fixed once this share of the trials is accepted,
-    rate_window: int = 100  # counted over so many last trials (AR-100); 0: over all (AR)
-
-    def __post_init__(self) -> None:
-        if self.batch < 1 or self.rate_window < 0 or not 0 < self.target_rate <= 1:
-            raise ModelError("expected a batch of 1 or more, a window of 0 or more, a rate in (0, 1]")
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """What to ask of every record, and how to read the answer."""
-
-    kind: TaskKind
-    method: str = "auto"
-    count: int = 1
-    seed: int = 0
-    budget: Budget = Budget()
-    end: bool = True  # </s> follows the last word
-    strategy: str = "all"  # refine: which contexts of a rejected path become longer
-    rejection: Rejection = Rejection()
-    epsilon: float = EPSILON  # sums: the share of all weight that may be left out
-
-    def task(self) -> Task:
-        """Return the core's form."""
-        if self.method not in METHODS:
-            raise UnknownSymbolError("method", self.method, near_spellings(self.method, METHODS))
-        if not 1 <= self.count <= _UNLIMITED:
-            raise ModelError(f"the count is {self.count}, expected 1 or more, below 2^64")
-        if self.strategy not in STRATEGIES:
-            raise UnknownSymbolError("strategy", self.strategy, near_spellings(self.strategy, STRATEGIES))
-        if not 0 <= self.epsilon < 1:
-            raise ModelError(f"epsilon is {self.epsilon}, expected a share of the sum: 0 or more, below 1")
-        b, r = self.budget, self.rejection
-        return Task(
-            self.kind,
-            METHODS[self.method],
-            self.count,
-            self.seed & _UNLIMITED,
-            b.seconds,
-            b.refinements,
-            b.states,
-            self.end,
-            STRATEGIES[self.strategy],
-            r.batch,
-            r.target_rate,
-            r.rate_window,
-            self.epsilon,
-        )
-
-    def result(self, answer: Answer) -> Decoded | KBest | Samples | Marginals | Failure:
-        """Turn the core's answer into a record."""
-        if answer.status != Status.DONE:
-            position = answer.position + 1 if answer.status == Status.EMPTY_SUPPORT else None
-            return Failure(answer.error, position, _id(answer))
-        return _READERS[self.kind](answer)
-
-
-# ------------------------------------------------------------ reading answers
-
-
-def _id(answer: Answer) -> str | int | None:
-    return int(answer.id) if answer.id_is_integer else answer.id or None
-
-
-def _certificate(answer: Answer) -> Certificate:
-    c = answer.certificate
-    assert c is not None
-    return Certificate(c.exact, c.upper, c.lower, c.method.name.lower(), c.refinements, c.states)
-
-
-def _nodes(answer: Answer) -> list[tuple[int, ...]]:
-    """Return the nodes of a lattice that each path passes; nothing of positions in a row."""
-    spans = answer.spans
-    if not spans:
-        return [()] * len(answer.words)
-    return [(0, *(spans[slot][1] for slot in route)) for route in answer.routes]
-
-
-def _decoded(answer: Answer) -> Decoded:
-    return Decoded(
-        tuple(answer.words[0]),
-        answer.log_weights[0],
-        _certificate(answer),
-        _id(answer),
-        _nodes(answer)[0],
-    )
-
-
-def _mbr(answer: Answer) -> Decoded:
-    c = answer.certificate  # of the negative, which is maximised
-    assert c is not None
-    method = c.method.name.lower()
-    proof = Certificate(c.exact, -c.lower, -c.upper, method, c.refinements, c.states, "expected_errors")
-    words, log_weight = tuple(answer.words[0]), answer.log_weights[0]
-    return Decoded(words, log_weight, proof, _id(answer), expected_errors=answer.expected_errors)
-
-
-def _kbest(answer: Answer) -> KBest:
-    rows = zip(answer.words, answer.log_weights, _nodes(answer), strict=True)
-    return KBest(tuple(Hypothesis(tuple(w), v, n) for w, v, n in rows), _certificate(answer), _id(answer))
-
-
-def _samples(answer: Answer) -> Samples:
-    rows = zip(answer.words, answer.log_weights, answer.counts, _nodes(answer), strict=True)
-    samples = [Sample(tuple(w), v, c, n) for w, v, c, n in rows]
-    order = sorted(range(len(samples)), key=lambda i: (-samples[i].count, -samples[i].log_weight))
-    place = {old: new for new, old in enumerate(order)}
-    return Samples(
-        tuple(samples[i] for i in order),
-        tuple(place[i] for i in answer.draws),
-        answer.log_partition.value,
-        None if answer.log_partition.value is None else answer.log_partition.error,
-        answer.log_partition.lower,
-        answer.log_partition.upper,
-        answer.error_bound,
-        answer.trials,
-        answer.complete,
-        answer.method.name.lower(),
-        _id(answer),
-    )
-
-
-def _marginals(answer: Answer) -> Marginals:
-    slots = (
-        tuple(sorted(zip(words, probs, strict=True), key=lambda pair: -pair[1]))
-        for words, probs in zip(answer.slot_words, answer.marginals, strict=True)
-    )
-    total = answer.log_partition
-    assert total.value is not None
-    return Marginals(
-        tuple(slots),
-        total.value,
-        total.lower,
-        total.upper,
-        answer.error_bound,
-        _id(answer),
-        tuple(answer.spans),
-    )
-
-
-_READERS: dict[TaskKind, Callable[[Answer], Decoded | KBest | Samples | Marginals]] = {
-    TaskKind.DECODE: _decoded,
-    TaskKind.MBR: _mbr,
-    TaskKind.KBEST: _kbest,
-    TaskKind.SAMPLE: _samples,
-    TaskKind.MARGINALS: _marginals,
-}
+_Result = TypeVar("_Result", Decoded, KBest[Hypothesis], Samples[Sample], Marginals)
 
 
 # ------------------------------------------------------------------- one record
 
 
-def _check_vocabulary(lm: NgramModel, made_with: Vocabulary) -> None:
+def _check_candidates(lm: NgramModel, made: Candidates | Channel) -> None:
     """Word ids mean nothing in another vocabulary."""
-    if not lm.vocabulary.has_words_of(made_with):
+    if not isinstance(made, Candidates | Channel):
+        raise ModelError(
+            f"found {made!r:.60}, expected candidates; a channel makes them: Typo(lm.vocabulary)(text)"
+        )
+    if not lm.vocabulary.has_words_of(made.vocabulary):
         raise ModelError(
             "the candidates were made with another vocabulary than the model's; make them with lm.vocabulary"
         )
 
 
 def _ask(lm: NgramModel, candidates: Candidates, query: Query, kind: type[_Result]) -> _Result:
-    _check_vocabulary(lm, candidates.vocabulary)
+    _check_candidates(lm, candidates)
     result = query.result(lm.engine.answer_readings([candidates.reading], query.task(), 0, 1)[0])
     if isinstance(result, Failure):
         raise _error(result)
@@ -258,7 +74,7 @@ def _error(failure: Failure) -> HiddeniteError:
     return ModelError(failure.error)
 
 
-def _require(result: Decoded | KBest, require_exact: bool) -> None:
+def _require(result: Decoded | KBest[Hypothesis], require_exact: bool) -> None:
     if require_exact and not result.certificate.exact:
         gap = result.certificate.gap
         raise BudgetExceeded(f"the budget ended before the proof; the answer may be {gap:.4g} off", result)
@@ -285,7 +101,7 @@ def decode(
     length, or the "culprit" alone. ``proof=True`` adds the proof as data, see :func:`hiddenite.write_proofs`.
     """
     if proof and objective != "map":
-        raise ModelError("a proof is of the objective map; leave out objective or proof")
+        raise ModelError("a proof needs the objective map; leave out objective or proof")
     kinds = {"map": TaskKind.DECODE, "mbr": TaskKind.MBR}
     if objective not in kinds:
         raise UnknownSymbolError("objective", objective, near_spellings(objective, kinds))
@@ -304,7 +120,7 @@ def kbest(
     budget: Budget | float | None = None,
     require_exact: bool = False,
     end: bool = True,
-) -> KBest:
+) -> KBest[Hypothesis]:
     """Return the k best distinct word sequences in order, fewer if there are fewer."""
     query = Query(TaskKind.KBEST, method, count=k, budget=Budget.of(budget), end=end)
     result = _ask(lm, candidates, query, KBest)
@@ -323,7 +139,7 @@ def sample(
     end: bool = True,
     rejection: Rejection | None = None,
     epsilon: float = EPSILON,
-) -> Samples:
+) -> Samples[Sample]:
     """Draw n independent word sequences from the posterior.
 
     ``rejection`` is for ``refine`` and ``paper``, which draw from a bound and accept or reject; where their
@@ -372,9 +188,9 @@ class Search(Iterator[Step]):
             raise UnknownSymbolError("strategy", strategy, near_spellings(strategy, STRATEGIES))
         if method not in ("refine", "paper"):
             raise UnknownSymbolError("method", method, near_spellings(method, ("refine", "paper")))
-        _check_vocabulary(lm, candidates.vocabulary)
+        _check_candidates(lm, candidates)
         if candidates.spans:
-            raise ModelError("a search is watched on positions in a row, and this is a lattice; use decode")
+            raise ModelError("search needs positions in a row, found a lattice; use decode")
         self._vocabulary = candidates.vocabulary
         self._distinct = [_distinct_words(candidates, i) for i in range(len(candidates))]
         self._decoder = Decoder(
@@ -440,7 +256,7 @@ def _distinct_words(candidates: Candidates, position: int) -> list[str]:
 
 def answer_many(
     lm: NgramModel, candidates: Iterable[Candidates], query: Query, threads: int = 0
-) -> Iterator[Decoded | KBest | Samples | Marginals | Failure]:
+) -> Iterator[WordAnswer | Failure]:
     """Ask the same of many records, on all cores (``threads=0``); results in input order.
 
     The results do not depend on the number of threads. What is wrong with one record is that record's
@@ -451,7 +267,7 @@ def answer_many(
     records = iter(candidates)
     while given := list(itertools.islice(records, BATCH)):
         for one in given:
-            _check_vocabulary(lm, one.vocabulary)
+            _check_candidates(lm, one)
         batch = [one.reading for one in given]
         yield from map(query.result, lm.engine.answer_readings(batch, task, stream, threads))
         stream += len(batch)
@@ -482,7 +298,7 @@ def kbest_many(
     budget: Budget | float | None = None,
     end: bool = True,
     threads: int = 0,
-) -> Iterator[KBest | Failure]:
+) -> Iterator[KBest[Hypothesis] | Failure]:
     """Give the k best sequences of many records; see :func:`answer_many`."""
     query = Query(TaskKind.KBEST, method, count=k, budget=Budget.of(budget), end=end)
     for result in answer_many(lm, candidates, query, threads):
@@ -500,7 +316,7 @@ def sample_many(
     budget: Budget | float | None = None,
     end: bool = True,
     threads: int = 0,
-) -> Iterator[Samples | Failure]:
+) -> Iterator[Samples[Sample] | Failure]:
     """Draw n sequences for each of many records; see :func:`answer_many`."""
     query = Query(TaskKind.SAMPLE, method, count=n, seed=seed, budget=Budget.of(budget), end=end)
     for result in answer_many(lm, candidates, query, threads):
@@ -525,8 +341,8 @@ def marginals_many(
 
 def answer_lines(
     lm: NgramModel, channel: Channel, text: bytes, query: Query, *, first_record: int = 0, threads: int = 0
-) -> list[Decoded | KBest | Samples | Marginals | Failure]:
+) -> list[WordAnswer | Failure]:
     """Ask the same of each line of a text, read by the channel within the core."""
-    _check_vocabulary(lm, channel.vocabulary)
+    _check_candidates(lm, channel)
     answers = lm.engine.answer_lines(channel.core, text, query.task(), first_record, threads)
     return [query.result(answer) for answer in answers]

@@ -11,9 +11,8 @@ import math
 import mmap
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol, overload
 
 from hiddenite._core import (
     COMPILED_MAGIC,
@@ -21,84 +20,42 @@ from hiddenite._core import (
     Engine,
     KneserNeyTrainer,
     NgramTable,
+    Scorer,
+    State,
     open_compiled,
     read_arpa,
     write_arpa,
+    write_compact,
     write_compiled,
 )
 from hiddenite._core import fingerprint as core_fingerprint
-from hiddenite.corpus import (
+from hiddenite.errors import FormatError, HiddeniteWarning, ModelError
+from hiddenite.files.corpus import (
     ChunkReader,
     Sentence,
-    atomic_output,
     chunk_source,
-    decode,
     sentence_chunks,
     sentence_text,
-    tokenize,
 )
-from hiddenite.errors import FormatError, HiddeniteWarning, ModelError
-from hiddenite.results import Discount, SentenceScores
+from hiddenite.files.output import atomic_output
+from hiddenite.ngram_training import TrainingOptions, count_files
+from hiddenite.scores import Discount, SentenceScores, missing_discounts
 from hiddenite.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-MAX_ORDER = 64
-DEFAULT_MEMORY_BYTES = 2 << 30
 Progress = Callable[[int], None]
 
 
-def _temporary_directory() -> str:
-    from tempfile import gettempdir  # noqa: PLC0415  (brings modules that using a model does not need)
+class BaseScore(Protocol):
+    """A function of a state and a word; see :attr:`NgramModel.base_score`."""
 
-    return gettempdir()
-
-
-@dataclass(frozen=True)
-class TrainingOptions:
-    """How to estimate a model; see :meth:`NgramModel.train`."""
-
-    order: int = 5
-    prune: Sequence[int] = ()  # [n - 1]: n-grams of order n seen at most so often are left out
-    unknown_below: int = 0  # words seen less often become <unk>
-    vocabulary: Iterable[str] | None = None  # all other words become <unk>
-    memory_bytes: int = DEFAULT_MEMORY_BYTES  # text beyond this goes to sorted runs on disk
-    temporary_directory: str = field(default_factory=_temporary_directory)
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.order <= MAX_ORDER:
-            raise ModelError(f"the order is {self.order}, expected 1 to {MAX_ORDER}")
-        if self.prune and (self.prune[0] != 0 or list(self.prune) != sorted(self.prune)):
-            found = ",".join(map(str, self.prune))
-            raise ModelError(
-                f"the pruning thresholds are {found}, expected 0 for words, then never smaller ones (0,0,1)"
-            )
-        if self.memory_bytes < 1 << 20:
-            raise ModelError(f"the memory is {self.memory_bytes} bytes, expected at least 1 MiB")
-
-    def trainer(self) -> KneserNeyTrainer:
-        """Return an empty trainer with these options."""
-        words = None if self.vocabulary is None else _check_words(self.vocabulary)
-        return KneserNeyTrainer(
-            self.order,
-            list(self.prune),
-            self.unknown_below,
-            words,
-            self.memory_bytes,
-            self.temporary_directory,
-        )
-
-
-def _check_words(words: Iterable[str]) -> list[str]:
-    if isinstance(words, str):
-        raise ModelError("the vocabulary is a string, expected a collection of words")
-    result = list(words)
-    for word in result:
-        if tokenize(word) != [word] or "\0" in word:
-            raise ModelError(f"the vocabulary holds {word!r}, expected words without white space or NUL")
-    return result
+    @overload
+    def __call__(self, state: State, word: str | bytes, out: State, /) -> float: ...
+    @overload
+    def __call__(self, state: State, word: str | bytes, /) -> tuple[float, State]: ...
 
 
 class NgramModel:
@@ -108,6 +65,9 @@ class NgramModel:
         self._table = table
         self.discounts = tuple(discounts)
         self.vocabulary = Vocabulary(table)
+
+    def __repr__(self) -> str:
+        return f"<NgramModel order={self.order}, {sum(self.ngram_counts):,} n-grams>"
 
     # ------------------------------------------------------------- make
 
@@ -131,10 +91,11 @@ class NgramModel:
     ) -> NgramModel:
         """Estimate a model from text files, one sentence a line; ``-`` is standard input.
 
-        ``on_progress`` is told how many bytes of all files have been read.
+        ``on_progress`` gets how many bytes of all files have been read.
         """
         trainer = options.trainer()
         done = 0
+        names = []
 
         def report(bytes_read: int) -> None:
             if on_progress is not None:
@@ -144,6 +105,25 @@ class NgramModel:
             with ChunkReader(path, report) as reader:
                 trainer.add(reader, reader.name)
                 done += reader.bytes_read
+                names.append(reader.name)
+        try:
+            return cls.from_trainer(trainer)
+        except ModelError as error:
+            if not str(error).startswith("the text is empty"):
+                raise
+            raise ModelError(f"{', '.join(names)}: {error}") from None
+
+    @classmethod
+    def train_counts(cls, path: str | os.PathLike[str], options: TrainingOptions) -> NgramModel:
+        """Estimate a model from counts of n-grams: a file as ``lm count`` and SRILM write it, or a folder.
+
+        The model of complete counts is that of the text. Counts without the rare n-grams need a smoothing
+        other than Kneser-Ney.
+        """
+        trainer = options.trainer()
+        for file in count_files(path):
+            with ChunkReader(file) as reader:
+                trainer.add_counts(reader, reader.name)
         return cls.from_trainer(trainer)
 
     @classmethod
@@ -151,14 +131,8 @@ class NgramModel:
         """Estimate from what a trainer was given; ``runs`` are files of shards counted elsewhere."""
         table, rows, _, _ = trainer.finish(None if runs is None else list(runs))
         discounts = [Discount(n, *row) for n, row in enumerate(rows, 1)]
-        fallen_back = [str(d.order) for d in discounts if not d.closed_form]
-        if fallen_back:
-            warnings.warn(
-                f"too few different counts for the Kneser-Ney discounts of order {', '.join(fallen_back)}: "
-                "using 0.5, 1 and 1.5 there",
-                HiddeniteWarning,
-                stacklevel=3,
-            )
+        if note := missing_discounts(discounts):
+            warnings.warn(note, HiddeniteWarning, stacklevel=3)
         return cls(table, discounts)
 
     @classmethod
@@ -178,7 +152,7 @@ class NgramModel:
             )
         if _is_compiled(path):
             return cls._open(path, unknown_log10)
-        with ChunkReader(path) as reader:
+        with ChunkReader(path, is_text=False) as reader:
             table, notes, _ = read_arpa(reader, reader.name, unknown_log10)
         for note in notes:
             warnings.warn(note, HiddeniteWarning, stacklevel=2)
@@ -207,10 +181,19 @@ class NgramModel:
 
         ``index`` keeps what inference builds on first use too, about two thirds of the file.
         """
-        if os.fspath(path).endswith((".gz", ".bz2", ".xz")):
-            raise ModelError(f"{os.fspath(path)} would be compressed; a compiled model is mapped as it is")
+        _refuse_compression(path)
         with atomic_output(path) as out:
             write_compiled(self._table, out.write, index)
+
+    def compact(self, path: str | os.PathLike[str]) -> None:
+        """Write a small file that :meth:`load` reads: what the ARPA file says, in a quarter of its size.
+
+        Numbers of which an order has at most 65,536 different ones (:func:`~hiddenite.ngram_tools.quantize`)
+        take a byte or two each, others four; none is changed.
+        """
+        _refuse_compression(path)
+        with atomic_output(path) as out:
+            write_compact(self._table, out.write)
 
     def save(self, path: str | os.PathLike[str], max_columns: bool = False) -> None:
         """Write an ARPA file, compressed by the name's ending; loading it gives the same model.
@@ -274,20 +257,86 @@ class NgramModel:
             raise ModelError("the context is a string, expected a sequence of words")
         return [self.vocabulary.id(word) for word in context[-self.order :]]
 
-    def score(self, sentences: Iterable[Sentence], threads: int = 0) -> SentenceScores:
-        """Score sentences: strings, split at white space, or sequences of words. ``threads=0``: all cores."""
+    # ---------------------------------------------------- in KenLM's shape
+
+    @overload
+    def score(  # type: ignore[overload-overlap]
+        self, sentences: str | bytes, bos: bool = True, eos: bool = True, *, log10: bool = False
+    ) -> float: ...
+    @overload
+    def score(self, sentences: Iterable[Sentence], *, threads: int = 0) -> SentenceScores: ...
+    def score(
+        self,
+        sentences: str | bytes | Iterable[Sentence],
+        bos: bool = True,
+        eos: bool = True,
+        *,
+        log10: bool = False,
+        threads: int = 0,
+    ) -> float | SentenceScores:
+        """Return ln p of one sentence, a string; of an iterable of sentences, all their scores.
+
+        ``bos``: the sentence follows ``<s>``; ``eos``: ``</s>`` follows it. ``log10`` gives log10 p. A list
+        holds strings, split at white space, or sequences of words; ``threads=0`` uses all cores.
+        """
+        if isinstance(sentences, str | bytes):
+            return self._scorer.score(sentences, bos, eos, log10)
+        if not bos or not eos or log10:
+            raise ModelError("bos, eos and log10 are for one sentence, a string; found a list of sentences")
         return self.score_text(sentence_text(sentences), threads=threads)
+
+    def full_scores(
+        self, sentence: str | bytes, bos: bool = True, eos: bool = True, *, log10: bool = False
+    ) -> Iterator[tuple[float, int, bool]]:
+        """Yield for each word ln p, the length of the n-gram that gave it, and whether it is OOV."""
+        return iter(self._scorer.full_scores(sentence, bos, eos, log10))
+
+    def perplexity(self, sentences: str | bytes | Iterable[Sentence]) -> float:
+        """exp of minus the mean ln p per token, ``</s>`` included; of a sentence or of many."""
+        one = [sentences] if isinstance(sentences, str | bytes) else sentences
+        return self.score(one).summary().perplexity
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.vocabulary
+
+    def begin_state(self) -> State:
+        """Return the state at the beginning of a sentence, after ``<s>``."""
+        return self._scorer.begin_state()
+
+    def null_state(self) -> State:
+        """Return the state without any word before."""
+        return State()
+
+    @functools.cached_property
+    def base_score(self) -> BaseScore:
+        """The score of one word: ``base_score(state, word)`` gives (ln p, the state after the word).
+
+        ``base_score(state, word, out)`` makes ``out`` the state after the word, as KenLM's BaseScore does,
+        and gives ln p alone.
+        """
+        return self._scorer.base_score
+
+    @functools.cached_property
+    def _scorer(self) -> Scorer:
+        return Scorer(self._table)
+
+    # ----------------------------------------------------------- many at once
 
     def score_text(
         self, text: bytes, threads: int = 0, name: str = "<sentences>", first_line: int = 1
     ) -> SentenceScores:
         """Score UTF-8 text, one sentence a line; ``name`` and ``first_line`` place its errors."""
-        return SentenceScores(*self._table.score_text(text, threads, name, first_line))
+        return SentenceScores.of(*self._table.score_text(text, threads, name, first_line))
 
     def token_log_probs(self, text: bytes, threads: int = 0) -> NDArray[np.float64]:
         """ln p(word | before), for each word and ``</s>``, line after line; on one thread."""
         del threads
         return self._table.token_log_probs(text, "<sentences>", 1)
+
+
+def _refuse_compression(path: str | os.PathLike[str]) -> None:
+    if os.fspath(path).endswith((".gz", ".bz2", ".xz")):
+        raise ModelError(f"{os.fspath(path)} would be compressed; a compiled model is mapped as it is")
 
 
 def _is_compiled(path: str | os.PathLike[str]) -> bool:
@@ -298,16 +347,3 @@ def _is_compiled(path: str | os.PathLike[str]) -> bool:
             return file.read(len(COMPILED_MAGIC)) == COMPILED_MAGIC
     except OSError:
         return False
-
-
-def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
-    """Read a vocabulary file: words separated by white space, in any number of lines."""
-    with ChunkReader(path) as reader:
-        try:
-            text = b"".join(iter(reader, b""))
-        except ValueError as error:
-            raise FormatError(reader.name, None, str(error)) from None
-    words = tokenize(decode(text, reader.name))
-    if not words:
-        raise FormatError(reader.name, None, "holds no word, expected a vocabulary")
-    return words

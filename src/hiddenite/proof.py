@@ -23,11 +23,9 @@ from dataclasses import dataclass
 from typing import IO, Any, Protocol
 
 from hiddenite._core import prove as core_prove
-from hiddenite.channel import Candidates
-from hiddenite.checker import alignment as alignment_checker
-from hiddenite.checker import ngram as checker
-from hiddenite.corpus import atomic_output
+from hiddenite.candidates import Candidates
 from hiddenite.errors import BudgetExceeded, FormatError, ModelError
+from hiddenite.files.output import atomic_output
 from hiddenite.ngram import NgramModel
 from hiddenite.results import Decoded, Proof
 
@@ -108,6 +106,8 @@ class ProofWriter:
 
 def header_of(lm: NgramModel) -> dict[str, Any]:
     """Return the header of proofs under a language model."""
+    from hiddenite.checker import ngram as checker  # noqa: PLC0415  (who asks for no proof needs no checker)
+
     return {"format": checker.FORMAT, "version": checker.VERSION, "model": lm.fingerprint}
 
 
@@ -162,6 +162,8 @@ def verify(lm: str | os.PathLike[str], proof: str | os.PathLike[str]) -> Iterato
 
     A file that is damaged, not complete or about another model is a FormatError, after the verdicts before.
     """
+    from hiddenite.checker import ngram as checker  # noqa: PLC0415  (who asks for no proof needs no checker)
+
     try:
         model = checker.Model(checker.read_lines(os.fspath(lm)))
     except (checker.Refused, OSError, EOFError, ValueError, LookupError, AttributeError) as error:
@@ -172,8 +174,10 @@ def verify(lm: str | os.PathLike[str], proof: str | os.PathLike[str]) -> Iterato
 
 def verify_alignments(model: str | os.PathLike[str], proof: str | os.PathLike[str]) -> Iterator[Verdict]:
     """Do the same with proofs of alignments and the file of their model."""
+    from hiddenite.checker import alignment as checker  # noqa: PLC0415  (who asks for no proof needs no checker)
+
     try:
-        read = alignment_checker.read_model(os.fspath(model))
+        read = checker.read_model(os.fspath(model))
     except OSError as error:
         raise FormatError(os.fspath(model), None, f"cannot be opened: {error.strerror or error}") from None
     except Exception as error:  # whatever damage makes of it
@@ -181,7 +185,7 @@ def verify_alignments(model: str | os.PathLike[str], proof: str | os.PathLike[st
             os.fspath(model), None, f"cannot be read as an alignment model: {error!r}"
         ) from None
     name = os.fspath(proof)
-    yield from _verdicts(name, alignment_checker.check_lines(read, alignment_checker.read_lines(name)))
+    yield from _verdicts(name, checker.check_lines(read, checker.read_lines(name)))
 
 
 def _verdicts(name: str, results: Iterator[tuple[Any, float, str]]) -> Iterator[Verdict]:

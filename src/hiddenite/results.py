@@ -1,165 +1,18 @@
 """Results: immutable records whose ``to_dict`` is the JSON of the command line.
 
 Natural logarithms. ``log_prob`` sums to one over its alternatives, ``log_weight`` need not.
-
-Columns are kept as the core gives them, as memory; only who asks for an array needs NumPy, which takes three
-times the memory of the interpreter.
 """
 
 from __future__ import annotations
 
-import math
-import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, TypeVar
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from hiddenite.records import Counted, Sequenced, json_number, show_rows
 
-
-def json_number(value: float | None) -> float | None:
-    """Return the number, or None for an infinity or NaN, which JSON lacks, and for what is not known."""
-    return value if value is not None and math.isfinite(value) else None
-
-
-@dataclass(frozen=True, slots=True)
-class SentenceScore:
-    """A sentence under a language model."""
-
-    log_prob: float  # ln p(words </s> | <s>)
-    tokens: int  # words and </s>
-    oov: int  # words outside the vocabulary
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object; ``log_prob`` is null for probability zero."""
-        return {"log_prob": json_number(self.log_prob), "tokens": self.tokens, "oov": self.oov}
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreSummary:
-    """A text under a language model."""
-
-    sentences: int
-    tokens: int  # words and one </s> per sentence
-    oov: int  # words outside the vocabulary
-    log_prob: float  # sum over the sentences
-    log_prob_known: float  # the same without the terms of words outside the vocabulary
-
-    @property
-    def perplexity(self) -> float:
-        """exp(-log_prob / tokens)."""
-        return _perplexity(self.log_prob, self.tokens)
-
-    @property
-    def perplexity_without_oov(self) -> float:
-        """exp(-log_prob_known / (tokens - oov))."""
-        return _perplexity(self.log_prob_known, self.tokens - self.oov)
-
-    def __add__(self, other: ScoreSummary) -> ScoreSummary:
-        return ScoreSummary(
-            self.sentences + other.sentences,
-            self.tokens + other.tokens,
-            self.oov + other.oov,
-            self.log_prob + other.log_prob,
-            self.log_prob_known + other.log_prob_known,
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object; numbers that are not finite are null."""
-        fields = {k: v for k, v in asdict(self).items() if k != "log_prob_known"}
-        fields["perplexity"] = self.perplexity
-        fields["perplexity_without_oov"] = self.perplexity_without_oov
-        return {k: json_number(v) for k, v in fields.items()}
-
-
-def _perplexity(log_prob: float, tokens: int) -> float:
-    if tokens == 0:
-        return math.nan
-    try:
-        return math.exp(-log_prob / tokens)
-    except OverflowError:
-        return math.inf
-
-
-@dataclass(frozen=True, slots=True)
-class SentenceScores:
-    """Sentences under a language model, as columns; iterates over :class:`SentenceScore`."""
-
-    log_prob_column: memoryview[Any]
-    log_prob_known_column: memoryview[Any]
-    tokens_column: memoryview[Any]
-    oov_column: memoryview[Any]
-
-    @property
-    def log_prob(self) -> NDArray[np.float64]:
-        """ln p(words </s> | <s>) of each sentence."""
-        return _as_array(self.log_prob_column)
-
-    @property
-    def log_prob_known(self) -> NDArray[np.float64]:
-        """The same without the terms of words outside the vocabulary."""
-        return _as_array(self.log_prob_known_column)
-
-    @property
-    def tokens(self) -> NDArray[np.uint32]:
-        """Words and </s>."""
-        return _as_array(self.tokens_column)
-
-    @property
-    def oov(self) -> NDArray[np.uint32]:
-        """Words outside the vocabulary."""
-        return _as_array(self.oov_column)
-
-    def __len__(self) -> int:
-        return len(self.log_prob_column)
-
-    def __getitem__(self, i: int) -> SentenceScore:
-        place = operator.index(i)
-        return SentenceScore(self.log_prob_column[place], self.tokens_column[place], self.oov_column[place])
-
-    def __iter__(self) -> Iterator[SentenceScore]:
-        columns = (self.log_prob_column, self.tokens_column, self.oov_column)
-        return map(SentenceScore, *(column.tolist() for column in columns))
-
-    def summary(self) -> ScoreSummary:
-        """Return the totals."""
-        return ScoreSummary(
-            len(self),
-            sum(self.tokens_column.tolist()),
-            sum(self.oov_column.tolist()),
-            math.fsum(self.log_prob_column),
-            math.fsum(self.log_prob_known_column),
-        )
-
-    def __reduce__(self) -> tuple[Any, ...]:  # for copies and other processes: memory itself cannot be sent
-        columns = (self.log_prob_column, self.log_prob_known_column, self.tokens_column, self.oov_column)
-        return _restored, tuple((column.format, column.tobytes()) for column in columns)
-
-
-def _restored(*columns: tuple[str, bytes]) -> SentenceScores:
-    return SentenceScores(*(memoryview(content).cast(form) for form, content in columns))  # type: ignore[call-overload]
-
-
-def _as_array(column: memoryview[Any]) -> NDArray[Any]:
-    import numpy as np  # noqa: PLC0415  (only who asks for arrays needs it)
-
-    return np.asarray(column)
-
-
-@dataclass(frozen=True, slots=True)
-class Discount:
-    """The Kneser-Ney discounts of one order."""
-
-    order: int
-    d1: float
-    d2: float
-    d3: float  # for counts of three and more
-    closed_form: bool  # estimated from the counts of counts; else the fixed fall-back
-
-
-# ------------------------------------------------------------- exact inference
+_Row = TypeVar("_Row", bound=Sequenced)
+_Drawn = TypeVar("_Drawn", bound=Counted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +20,8 @@ class Certificate:
     """What is proved: ``lower`` <= the optimum <= ``upper``.
 
     The objective is the log weight, which is as large as can be, or the expected errors, as few as can be.
+    That of a corrected text is the log weight of the best reading, of which improbable changes are taken
+    back.
     """
 
     exact: bool  # the answer is an optimum
@@ -176,6 +31,9 @@ class Certificate:
     refinements: int
     states: int  # states that were built
     objective: str = "log_weight"
+    left_out: float | None = (
+        None  # of corrections: no word that was not looked at scores more, ln p_edit + ln p
+    )
 
     @property
     def gap(self) -> float:
@@ -193,7 +51,14 @@ class Certificate:
             "refinements": self.refinements,
             "states": self.states,
         }
+        if self.left_out is not None:
+            record["left_out"] = json_number(self.left_out)
         return record if self.objective == "log_weight" else record | {"objective": self.objective}
+
+
+def words_field(words: tuple[str, ...]) -> dict[str, Any]:
+    """Return the field of the text that was tagged, if it was one."""
+    return {"words": list(words)} if words else {}
 
 
 def _nodes_field(nodes: tuple[int, ...]) -> dict[str, Any]:
@@ -207,6 +72,11 @@ class Hypothesis:
     words: tuple[str, ...]
     log_weight: float  # sum of ln p(word | before) and channel weights, </s> included
     nodes: tuple[int, ...] = ()  # of a lattice: those that the path passes
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The words."""
+        return self.words
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object."""
@@ -280,26 +150,31 @@ class Decoded:
 
 
 @dataclass(frozen=True, slots=True)
-class KBest:
-    """The k best word sequences, best first; fewer if there are fewer."""
+class KBest(Generic[_Row]):
+    """The k best sequences of words (``Hypothesis``) or tags, best first; fewer if there are fewer."""
 
-    hypotheses: tuple[Hypothesis, ...]
+    hypotheses: tuple[_Row, ...]
     certificate: Certificate
     id: str | int | None = None
+    words: tuple[str, ...] = ()  # of a tagger: the words that were tagged
 
     def __len__(self) -> int:
         return len(self.hypotheses)
 
-    def __iter__(self) -> Iterator[Hypothesis]:
+    def __iter__(self) -> Iterator[_Row]:
         return iter(self.hypotheses)
 
-    def __getitem__(self, i: int) -> Hypothesis:
+    def __getitem__(self, i: int) -> _Row:
         return self.hypotheses[i]
+
+    def __repr__(self) -> str:
+        return show_rows("KBest", [f"{' '.join(h.items)} ({h.log_weight:.4f})" for h in self.hypotheses])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object."""
         return {
             "id": self.id,
+            **words_field(self.words),
             "kbest": [h.to_dict() for h in self.hypotheses],
             "certificate": self.certificate.to_dict(),
         }
@@ -314,6 +189,11 @@ class Sample:
     count: int
     nodes: tuple[int, ...] = ()  # of a lattice: those that the path passes
 
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The words."""
+        return self.words
+
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object."""
         record = {"words": list(self.words), "log_weight": self.log_weight, "count": self.count}
@@ -321,10 +201,10 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Samples:
+class Samples(Generic[_Drawn]):
     """Independent draws from the posterior; iterates over the draws in order."""
 
-    samples: tuple[Sample, ...]  # distinct, most frequent first
+    samples: tuple[_Drawn, ...]  # distinct, most frequent first
     draws: tuple[int, ...]  # places in ``samples``, in the order of drawing
     log_partition: float | None  # ln of the sum of all paths' weights; None: too few draws to tell
     log_partition_error: float | None  # its standard error; 0 if it is exact
@@ -335,6 +215,7 @@ class Samples:
     exact: bool  # as many draws as were asked for
     method: str
     id: str | int | None = None
+    words: tuple[str, ...] = ()  # of a tagger: the words that were tagged
 
     @property
     def count(self) -> int:
@@ -342,12 +223,17 @@ class Samples:
         return len(self.draws)
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
-        return (self.samples[i].words for i in self.draws)
+        return (self.samples[i].items for i in self.draws)
+
+    def __repr__(self) -> str:
+        rows = [f"{s.count} x {' '.join(s.items)}" for s in self.samples]
+        return show_rows(f"Samples, {self.count:,} draws", rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object."""
         return {
             "id": self.id,
+            **words_field(self.words),
             "samples": [s.to_dict() for s in self.samples],
             "count": self.count,
             "log_partition": json_number(self.log_partition),
@@ -363,7 +249,7 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Marginals:
-    """Per position, each candidate's posterior probability, most probable first."""
+    """Per position, the posterior probability of each candidate or tag, most probable first."""
 
     slots: tuple[tuple[tuple[str, float], ...], ...]
     log_partition: float  # ln of the sum of all paths' weights, as far as they were added up;
@@ -372,6 +258,12 @@ class Marginals:
     error_bound: float  # no probability is further from the true one
     id: str | int | None = None
     spans: tuple[tuple[int, int], ...] = ()  # of a lattice: the nodes that each slot leads from and to
+    words: tuple[str, ...] = ()  # of a tagger: the words that were tagged
+
+    def __repr__(self) -> str:
+        names = [f"{word}: " for word in self.words] or [""] * len(self.slots)
+        rows = [name + top_words(slot) for name, slot in zip(names, self.slots, strict=True)]
+        return show_rows("Marginals", rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object; candidates of probability zero are left out."""
@@ -379,6 +271,7 @@ class Marginals:
         spans = {"spans": [list(span) for span in self.spans]} if self.spans else {}
         return {
             "id": self.id,
+            **words_field(self.words),
             "slots": slots,
             **spans,
             "log_partition": json_number(self.log_partition),
@@ -386,6 +279,14 @@ class Marginals:
             "log_partition_upper": json_number(self.log_partition_upper),
             "error_bound": self.error_bound,
         }
+
+
+def top_words(slot: Sequence[tuple[str, float]]) -> str:
+    """Return the two most probable words of a position."""
+    return ", ".join(f"{word} {prob:.3f}" for word, prob in slot[:2]) + (", ..." if len(slot) > 2 else "")
+
+
+WordAnswer = Decoded | KBest[Hypothesis] | Samples[Sample] | Marginals
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ that all words with equally many characters form one range of ids.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -22,6 +21,9 @@ class Vocabulary:
 
     def __init__(self, table: NgramTable) -> None:
         self._table = table
+
+    def __repr__(self) -> str:
+        return f"<Vocabulary of {len(self):,} words>"
 
     def __len__(self) -> int:
         return self._table.num_words
@@ -43,6 +45,8 @@ class Vocabulary:
 
     @cached_property
     def _fingerprint(self) -> bytes:
+        import hashlib  # noqa: PLC0415  (only two models with as many words need it)
+
         return hashlib.sha256("\n".join(self).encode()).digest()
 
     def id(self, word: str) -> int:

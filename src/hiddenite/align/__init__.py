@@ -11,6 +11,13 @@ symmetrize     one set of links from two directions
 links          Pharaoh and gold links as text
 evaluation     precision, recall, alignment error rate
 bitext         parallel text
+priors         dictionaries, and priors in eflomal's format
+online         an aligner that learns from one pair after the other
+evidence       link probabilities of a model or of a file
+projection     labels carried from one side to the other
+spans          spans of greatest expected agreement
+placing        inline markers put into a translation
+report         what a page about the links shows
 =============  ===========================================================
 """
 
@@ -23,7 +30,11 @@ from hiddenite.align.corpus import align_corpus as align_corpus
 from hiddenite.align.decisions import LinkCertificate as LinkCertificate
 from hiddenite.align.decisions import Sampling as Sampling
 from hiddenite.align.evaluation import AlignmentScore as AlignmentScore
+from hiddenite.align.online import OnlineAligner as OnlineAligner
 from hiddenite.align.options import AlignerOptions as AlignerOptions
+from hiddenite.align.priors import Priors as Priors
+from hiddenite.align.projection import Projection as Projection
+from hiddenite.align.projection import project as project
 from hiddenite.align.proofs import AlignmentProof as AlignmentProof
 from hiddenite.align.proofs import write_alignment_proofs as write_alignment_proofs
 from hiddenite.align.training import Sweep as Sweep

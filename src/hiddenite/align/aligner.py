@@ -5,7 +5,7 @@
 ((0, 0), (1, 1))
 
 A model is expected counts (``cpp/hiddenite/align/model.hpp``); unknown words are aligned by the spelling
-of their stems and by position. The model file is an archive: ``hiddenite.archive``.
+of their stems and by position. The model file is an archive: ``hiddenite.files.archive``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,20 +22,21 @@ from numpy.typing import NDArray
 from hiddenite._core import AlignmentModel, AlignmentTables, FertilityHmm
 from hiddenite.align.answers import (
     DEFAULT_SAMPLES,
+    MODELS_OWN,
     Alignment,
     DirectionName,
     MethodName,
     Question,
     read_answer,
 )
-from hiddenite.align.bitext import Bitext, Block
+from hiddenite.align.bitext import Bitext, Block, check_pair, normalize_text, normalize_word
 from hiddenite.align.fertilities import smooth
 from hiddenite.align.options import AlignerOptions
 from hiddenite.align.symmetrize import DEFAULT as DEFAULT_SYMMETRIZATION
 from hiddenite.align.training import HmmTraining, Sweep, Training
-from hiddenite.archive import Archive, read_archive, write_archive
-from hiddenite.corpus import Sentence, sentence_text, tokenize
 from hiddenite.errors import BudgetExceeded, ModelError
+from hiddenite.files.archive import Archive, read_archive, write_archive
+from hiddenite.files.corpus import Sentence, sentence_text, sentence_words, tokenize
 from hiddenite.results import Certificate, Failure
 
 FORMAT = "hiddenite aligner"
@@ -49,9 +50,16 @@ _PER_WORD: dict[str, type[Any]] = {"word_count": np.uint32, "partners": np.uint3
 class Aligner:
     """A trained alignment model, immutable; made by :meth:`train`, :meth:`train_files` or :meth:`load`."""
 
-    def __init__(self, model: AlignmentModel, options: AlignerOptions) -> None:
+    def __init__(
+        self, model: AlignmentModel, options: AlignerOptions, training: Mapping[str, Any] | None = None
+    ) -> None:
         self._model = model
         self.options = options
+        self.training = dict(training or {})  # estimator, seed and size of the text
+
+    def __repr__(self) -> str:
+        source, target = (len(words) for words in self._model.tables.words)
+        return f"<Aligner {source:,} source words, {target:,} target words>"
 
     # ----------------------------------------------------------------- train
 
@@ -71,7 +79,7 @@ class Aligner:
         """Train on sentences: two sequences, or one of (source, target) pairs.
 
         A sentence is a string of words separated by white space, or a sequence of words. ``checkpoint`` is a
-        file to keep up to date after each sweep, and to go on from if it exists. With an ``earlier`` aligner
+        file to keep up to date after each sweep, continued if it exists. With an ``earlier`` aligner
         what it has learnt counts as if its text had been aligned before this one, and is kept. To look at
         each sweep, or at the link probabilities of the training pairs themselves, use :class:`Training`.
         """
@@ -133,11 +141,19 @@ class Aligner:
         )
         tables.fertility = forward, reverse
         model = AlignmentModel(tables, training.options.core(), training.options.string_prior)
-        return cls(model, training.options)
+        about: dict[str, Any] = {"estimator": "em", "sentence_pairs": training.num_pairs}
+        if isinstance(training, Training):
+            about |= {"estimator": "gibbs", "seed": training.seed, "threshold": training.best_threshold()}
+        return cls(model, training.options, about)
+
+    @property
+    def threshold(self) -> float:
+        """The least probability of a link that had the greatest expected F over the training text."""
+        return float(self.training.get("threshold", 0.5))
 
     @property
     def model(self) -> AlignmentModel:
-        """The core's model, for :class:`Training` to go on from."""
+        """The core's model, for :class:`Training` to continue from."""
         return self._model
 
     # ------------------------------------------------------------------- ask
@@ -196,7 +212,7 @@ class Aligner:
         self, pairs: Iterable[tuple[Sentence, Sentence]], question: Question, *, threads: int = 0
     ) -> Iterator[Alignment | Failure]:
         """Ask the same of many pairs; what is wrong with one is its Failure and stops no other."""
-        records = iter(pairs)
+        records = map(check_pair, pairs)
         first = 1
         while batch := list(itertools.islice(records, BATCH)):
             source, target = (sentence_text(side) for side in zip(*batch, strict=True))
@@ -209,6 +225,11 @@ class Aligner:
         """Ask the same of the lines of a text; a record's id is its line number."""
         if question.method == "hmm" and self._model.has_fertilities:
             raise ModelError("the model has fertilities, expected a plain HMM; train one with --estimator em")
+        if question.threshold == MODELS_OWN:
+            question = dataclasses.replace(question, threshold=self.threshold)
+        if self.options.normalize:
+            sides = normalize_text(block.source), normalize_text(block.target)
+            block = dataclasses.replace(block, source=sides[0], target=sides[1])
         answers = self._model.align_lines(
             block.source, block.target, question.task(), block.first_line - 1, threads
         )
@@ -220,7 +241,9 @@ class Aligner:
 
     def hmm(self, source: Sentence, target: Sentence, *, reverse: bool = False) -> FertilityHmm:
         """Return the weights of one sentence pair in one direction."""
-        words = (tokenize(s) if isinstance(s, str) else list(s) for s in (source, target))
+        words = [sentence_words(s) for s in (source, target)]
+        if self.options.normalize:
+            words = [[normalize_word(word) for word in side] for side in words]
         return self._model.hmm(int(reverse), *words)
 
     # ------------------------------------------------------------------ files
@@ -228,7 +251,12 @@ class Aligner:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file, whole or not at all."""
         tables = self._model.tables
-        header = {"format": FORMAT, "version": VERSION, "options": dataclasses.asdict(self.options)}
+        header = {
+            "format": FORMAT,
+            "version": VERSION,
+            "options": dataclasses.asdict(self.options),
+            "training": self.training,
+        }
         words: dict[str, list[str]] = {}
         arrays: dict[str, NDArray[Any]] = {
             "pair_source": tables.pair_source,
@@ -257,7 +285,7 @@ class Aligner:
         words = [archive.words(f"words.{name}") for name in ("source", "target")]
         for side in words:
             if len(set(side)) != len(side) or any(tokenize(word) != [word] for word in side):
-                raise ValueError("lists a word twice or one that is none")
+                raise ValueError("has a word twice, or an empty word")
         tables.words = words
         sizes = [len(side) for side in words]
         for field, kind in _PER_WORD.items():
@@ -276,7 +304,8 @@ class Aligner:
             setattr(tables, field, tuple(archive.array(f"{field}.{d}", np.float32, n) for d, n in rows))
         for d, name in enumerate(("forward", "reverse")):
             tables.set_jumps(d, *(archive.array(f"jumps.{which}.{name}", np.float64) for which in _JUMPS))
-        return cls(AlignmentModel(tables, options.core(), options.string_prior), options)
+        model = AlignmentModel(tables, options.core(), options.string_prior)
+        return cls(model, options, archive.training())
 
 
 def _what_is_missing(result: Alignment) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from hiddenite.corpus import ChunkReader, Sentence, line_blocks, sentence_text
 from hiddenite.errors import FormatError, ModelError
+from hiddenite.files.corpus import ChunkReader, Sentence, each_sentence, line_blocks, sentence_text
 
 SEPARATOR = b"|||"
 Path = str | os.PathLike[str]
+_PIECE = 1 << 20  # bytes that are normalised at a time
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -28,19 +30,22 @@ class Bitext:
         """Number of sentence pairs."""
         return self.source.count(b"\n")
 
+    def normalized(self) -> Bitext:
+        """Return the text as the aligner learns from it: see :func:`normalize_text`."""
+        return Bitext(
+            normalize_text(self.source), normalize_text(self.target), self.source_name, self.target_name
+        )
+
     @classmethod
     def of(cls, source: Iterable[object], target: Iterable[Sentence] | None = None) -> Bitext:
         """Take sentences: two sequences, or one of pairs."""
-        if target is not None:
-            sides = (list(source), list(target))
-        else:
-            pairs = [_pair(pair) for pair in source]
-            sides = ([e for e, _ in pairs], [f for _, f in pairs])
+        given = zip(*map(check_pair, source), strict=True) if target is None else (source, target)
+        sides = [list(each_sentence(side)) for side in given] or [[], []]  # type: ignore[arg-type]
         if len(sides[0]) != len(sides[1]):
             raise ModelError(
-                f"there are {len(sides[0])} source and {len(sides[1])} target sentences, expected as many"
+                f"found {len(sides[0])} source and {len(sides[1])} target sentences, expected equally many"
             )
-        return cls(sentence_text(sides[0]), sentence_text(sides[1]))  # type: ignore[arg-type]
+        return cls(sentence_text(sides[0]), sentence_text(sides[1]))
 
     @classmethod
     def read(cls, source: Path, target: Path | None = None) -> Bitext:
@@ -52,7 +57,35 @@ class Bitext:
         return cls(b"".join(b.source for b in blocks), b"".join(b.target for b in blocks), *names)
 
 
-def _pair(pair: object) -> tuple[Sentence, Sentence]:
+def normalize_text(text: bytes) -> bytes:
+    """Return lower-case text in Unicode's composed form (NFC).
+
+    Words and lines stay as many as they were. What is no UTF-8 stays as it is, for others to refuse.
+    """
+    parts, begin = [], 0
+    while begin < len(text):
+        end = text.find(b"\n", begin + _PIECE) + 1 or len(text)
+        parts.append(_normalize(text[begin:end]))
+        begin = end
+    return b"".join(parts)
+
+
+def _normalize(text: bytes) -> bytes:
+    if text.isascii():
+        return text.lower()
+    try:
+        return unicodedata.normalize("NFC", text.decode().lower()).encode()
+    except UnicodeDecodeError:
+        return text
+
+
+def normalize_word(word: str) -> str:
+    """Return a word as the aligner learns it."""
+    return normalize_text(word.encode()).decode()
+
+
+def check_pair(pair: object) -> tuple[Sentence, Sentence]:
+    """Return a pair of sentences; raises ModelError for anything else."""
     if isinstance(pair, str) or not isinstance(pair, tuple | list) or len(pair) != 2:
         raise ModelError(f"found {pair!r:.60}, expected pairs (source sentence, target sentence)")
     return pair[0], pair[1]
@@ -85,7 +118,7 @@ def bitext_blocks(
 ) -> Iterator[Block]:
     """Give whole lines of both sides, at most ``max_lines`` at a time, in constant memory.
 
-    ``on_progress`` is told the bytes of the source file that were read.
+    ``on_progress`` gets the bytes of the source file that were read.
     """
     if target is None:
         yield from _separated_blocks(source, max_lines, on_progress)

@@ -1,13 +1,15 @@
 """The links of a corpus that a model was trained on: train and align in one go.
 
 The averages that training collects are link probabilities of the training pairs themselves. ``threshold``
-takes the links whose mean probability over both directions reaches it; ``probabilities`` takes each word's
-most probable partner (or NULL) in each direction and symmetrizes; ``exact`` and ``viterbi`` ask the model for
-best alignments.
+takes the links whose probability (:mod:`hiddenite.align.decisions`) reaches it. Without a number it is the
+one of the greatest expected F over the text: F = 2 (expected right links) / (links taken + expected links in
+all), which needs no gold links. ``probabilities`` takes each word's most probable partner (or NULL) in each
+direction and symmetrizes; ``exact`` and ``viterbi`` ask the model for best alignments.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,35 +18,34 @@ from numpy.typing import NDArray
 
 from hiddenite.align import symmetrize as symmetrization
 from hiddenite.align.aligner import BATCH, Aligner
-from hiddenite.align.answers import Alignment, Question, links_above
-from hiddenite.align.bitext import Block
+from hiddenite.align.answers import DIRECTIONS, Alignment, Question, links_above, read_answer
+from hiddenite.align.decisions import link_probabilities
 from hiddenite.align.links import Link
 from hiddenite.align.training import Training
-from hiddenite.errors import ModelError, UnknownSymbolError, near_spellings
+from hiddenite.options import Options, option
 from hiddenite.results import Failure
 
-DEFAULT_DECODER, DEFAULT_THRESHOLD = "threshold", 0.5
+DEFAULT_DECODER = "threshold"
 DECODERS = ("threshold", "probabilities", "exact", "viterbi")
 
 
-@dataclass(frozen=True, slots=True)
-class CorpusDecoding:
+@dataclass(frozen=True)
+class CorpusDecoding(Options):
     """How links are taken from a finished training."""
 
-    decode: str = DEFAULT_DECODER
-    threshold: float = DEFAULT_THRESHOLD
-    symmetrize: str = symmetrization.DEFAULT
-    direction: str = "both"
-    budget: float | None = None  # of exact: seconds per sentence pair
-
-    def __post_init__(self) -> None:
-        if self.decode not in DECODERS:
-            raise UnknownSymbolError(
-                "decoding", self.decode, near_spellings(self.decode, DECODERS) or DECODERS
-            )
-        if not 0 < self.threshold <= 1:
-            raise ModelError(f"the threshold is {self.threshold}, expected a number above 0, at most 1")
-        self.question()  # checks the rest
+    decode: str = option(DEFAULT_DECODER, "How links are taken from the training.", choices=DECODERS)
+    threshold: float | None = option(
+        None,
+        "Least probability of a link; that of the greatest expected F if not given.",
+        least=1e-9,
+        most=1,
+        when={"decode": ("threshold",)},
+    )
+    symmetrize: str = option(
+        symmetrization.DEFAULT, "How both directions become one.", choices=tuple(symmetrization.METHODS)
+    )
+    direction: str = option("both", "Of the alignments.", choices=tuple(DIRECTIONS))
+    budget: float | None = option(None, "Seconds per sentence pair, of exact.", least=0)
 
     def question(self) -> Question:
         """Return what to ask of a model, for the decoders that do."""
@@ -60,24 +61,26 @@ def align_corpus(
     training.finished()
     if decoding.decode in ("exact", "viterbi"):
         return _by_model(training, decoding.question(), threads)
+    if decoding.decode == "threshold" and decoding.threshold is None:
+        decoding = dataclasses.replace(decoding, threshold=training.best_threshold(decoding.direction))
     return (_by_probability(training, s, decoding) for s in range(len(training)))
 
 
 def _by_model(training: Training, question: Question, threads: int) -> Iterator[Alignment | Failure]:
-    aligner = Aligner.from_training(training)
-    sides = [
-        text.removesuffix(b"\n").split(b"\n") for text in (training.bitext.source, training.bitext.target)
-    ]
+    """Ask for best alignments by the ids that the words have in training: the text is not read again."""
+    model, task = Aligner.from_training(training).model, question.task()
     for first in range(0, len(training), BATCH):
-        source, target = (b"\n".join(lines[first : first + BATCH]) + b"\n" for lines in sides)
-        yield from aligner.ask_block(Block(source, target, first + 1), question, threads=threads)
+        last = min(first + BATCH, len(training))
+        answers = model.align_trained(training.finished(), task, first, last, threads)
+        for number, answer in enumerate(answers, first + 1):
+            yield read_answer(answer, question, number)
 
 
 def _by_probability(training: Training, sentence: int, decoding: CorpusDecoding) -> Alignment:
     forward, reverse = training.link_probabilities(sentence)
-    chosen = {"forward": forward, "reverse": reverse, "both": (forward + reverse) * np.float32(0.5)}
-    probabilities = chosen[decoding.direction]
-    if decoding.decode == "threshold":
+    chosen = {"forward": [forward], "reverse": [reverse], "both": [forward, reverse]}
+    probabilities = link_probabilities(chosen[decoding.direction])
+    if decoding.threshold is not None:
         links = links_above(probabilities, decoding.threshold)
     else:
         links = _most_probable(forward, reverse, decoding)
@@ -87,8 +90,8 @@ def _by_probability(training: Training, sentence: int, decoding: CorpusDecoding)
 def _most_probable(
     forward: NDArray[np.float32], reverse: NDArray[np.float32], decoding: CorpusDecoding
 ) -> tuple[Link, ...]:
-    e_to_f = [(i, j) for j, i in best_partners(forward)]
-    f_to_e = best_partners(reverse.T)
+    e_to_f = [(i, j) for j, i in best_partners(forward.T)]
+    f_to_e = best_partners(reverse)
     if decoding.direction == "both":
         return symmetrization.symmetrize(e_to_f, f_to_e, decoding.symmetrize)
     return tuple(sorted(e_to_f if decoding.direction == "forward" else f_to_e))

@@ -14,7 +14,7 @@ from typing import Any
 
 from hiddenite.align.links import GoldLinks, Link
 from hiddenite.errors import ModelError
-from hiddenite.results import json_number
+from hiddenite.records import json_number
 
 ALPHA = 0.5
 
@@ -71,7 +71,9 @@ def score(
     if not 0.0 <= alpha <= 1.0:
         raise ModelError(f"alpha is {alpha}, expected a number from 0 to 1")
     if len(gold) != len(found):
-        raise ModelError(f"there are {len(gold)} gold alignments and {len(found)} to score, expected as many")
+        raise ModelError(
+            f"there are {len(gold)} gold alignments and {len(found)} to score, expected equally many"
+        )
     found_sets = [set(links) for links in found]
     pairs = list(zip(gold, found_sets, strict=True))
     return AlignmentScore(

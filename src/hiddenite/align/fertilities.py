@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite.errors import ModelError, UnknownSymbolError, near_spellings
+from hiddenite.errors import ModelError
 
 RARE = 10
 PREFIX = 4  # letters
@@ -102,18 +102,11 @@ ESTIMATORS: dict[str, Callable[[Sequence[str], _Histograms], _Histograms] | None
 }
 
 
-def check_name(name: str) -> str:
-    """Return the name if it is one of ESTIMATORS; raises UnknownSymbolError."""
-    if name not in ESTIMATORS:
-        raise UnknownSymbolError("fertilities", name, near_spellings(name, ESTIMATORS) or list(ESTIMATORS))
-    return name
-
-
 def smooth(
     name: str, words: Sequence[str], table: NDArray[np.float32], max_fertility: int
 ) -> NDArray[np.float32]:
     """Return the model's fertility table, re-estimated; rows are words."""
-    estimate = ESTIMATORS[check_name(name)]
+    estimate = ESTIMATORS[name]
     if estimate is None or not words:
         return table
     histograms = table.astype(np.float64).reshape(len(words), max_fertility + 1)

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from hiddenite.corpus import ChunkReader, decode, line_blocks, tokenize
 from hiddenite.errors import FormatError
+from hiddenite.files.corpus import ChunkReader, decode, line_blocks, tokenize
 
 Link = tuple[int, int]  # source and target position, from 0
 Lengths = tuple[int, int]  # words of source and target

@@ -10,7 +10,6 @@ pair and direction, and a last line with their number.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -72,6 +71,8 @@ def _short(number: float) -> float:
 
 def model_checksum(path: str | os.PathLike[str]) -> str:
     """Return what proofs say of the model file that they are about."""
+    import hashlib  # noqa: PLC0415  (takes memory that only proofs need)
+
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -1,11 +1,11 @@
 """Training over shards: sentences shared out, counts put together.
 
-A crew (:mod:`hiddenite.crew`) answers steps. EM asks for expected counts
+An executor (:mod:`hiddenite.executor`) answers steps. EM asks for expected counts
 of a range of sentences. They are whole units, so their sum is that of one machine whatever the shards, and
 every member makes the same new parameters from it. Gibbs sampling asks for a chain's sweep over a range of
 sentences, given all links as they were before the sweep. With one shard that is the sweep itself, and members
 take a chain each. With more, the shards of a chain do not see what the others draw at the same time: another
-result, the same for every crew, and near to Gibbs sampling where a sweep changes little of the counts.
+result, the same for every executor, and near to Gibbs sampling where a sweep changes little of the counts.
 
 Members depend on nothing but text, options and question: one that is lost can be replaced at any time. Each
 holds the whole text and its word pairs.
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from hiddenite._core import AlignmentEm, AlignmentModel, AlignmentTrainer, GibbsDirection
 from hiddenite.align.bitext import Bitext
 from hiddenite.align.options import AlignerOptions
-from hiddenite.crew import Crew
+from hiddenite.executor import Executor
 
 Counts = tuple[NDArray[np.uint64], NDArray[np.uint64]]  # forward and reverse
 
@@ -60,6 +60,7 @@ class EmStep:
 
 def make_em(bitext: Bitext, options: AlignerOptions) -> AlignmentEm:
     """Return the core's EM over a text."""
+    bitext = bitext.normalized() if options.normalize else bitext
     return AlignmentEm(bitext.source, bitext.target, bitext.source_name, bitext.target_name, options.core())
 
 
@@ -88,9 +89,9 @@ def set_counts(em: AlignmentEm, counts: Counts) -> None:
         em.set_counts(d, array)
 
 
-def em_step(crew: Crew, step: EmStep, shards: Sequence[Shard]) -> tuple[float, Counts]:
+def em_step(executor: Executor, step: EmStep, shards: Sequence[Shard]) -> tuple[float, Counts]:
     """Return the fit and all counts of one iteration."""
-    answers = crew.step(step, shards)
+    answers = executor.step(step, shards)
     forward = functools.reduce(np.add, (answer[1] for answer in answers))
     reverse = functools.reduce(np.add, (answer[2] for answer in answers))
     return sum(answer[0] for answer in answers), (forward, reverse)
@@ -104,7 +105,7 @@ class GibbsStep:
     """A sweep: all links before it."""
 
     done: int  # sweeps before
-    links: list[list[NDArray[np.uint32]]]  # [chain][direction]
+    links: list[list[NDArray[np.uint32]]]  # [lane][direction]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +113,21 @@ class Swept:
     """What a shard's sweep has drawn and added up, of one direction."""
 
     links: NDArray[np.uint32]  # of its tokens
-    cell_sums: NDArray[np.uint16]  # of its cells; none before sweeps are collected
+    cell_sums: NDArray[Any]  # of its cells; none before sweeps are collected
     jump_sums: list[NDArray[np.float64]]  # of the whole text, from the first shard only
     fertility_sums: NDArray[np.float32]
 
 
 def make_trainer(
-    bitext: Bitext, options: AlignerOptions, seed: int, earlier: AlignmentModel | None
+    bitext: Bitext,
+    options: AlignerOptions,
+    seed: int,
+    earlier: AlignmentModel | None,
+    lanes: int | None = None,
 ) -> AlignmentTrainer:
-    """Return the core's chains over a text."""
+    """Return the core's chains over a text; so many lanes run beside each other, all chains if None."""
     assert options.chains is not None
+    bitext = bitext.normalized() if options.normalize else bitext
     return AlignmentTrainer(
         bitext.source,
         bitext.target,
@@ -130,9 +136,14 @@ def make_trainer(
         options.core(),
         options.string_prior,
         seed,
-        options.chains,
+        lanes or options.chains,
         earlier,
     )
+
+
+def lanes_of(chains: int, threads: int) -> int:
+    """Return how many chains run at once: each takes memory, so one unless threads ask for more."""
+    return max(n for n in range(1, chains + 1) if chains % n == 0 and n <= max(threads, 1))
 
 
 def gibbs_member(
@@ -143,16 +154,16 @@ def gibbs_member(
     layout = Layout(trainer)
 
     def answer(step: GibbsStep, task: tuple[int, Shard]) -> tuple[float, list[Swept]]:
-        chain, shard = task
+        lane, shard = task
         collects = step.done > first_collected(options)
-        zeros = np.zeros(layout.num_cells if collects else 0, np.uint16)
+        zeros = np.zeros(layout.num_cells * layout.width if collects else 0, np.uint8)
         nothing = [np.zeros(0)] * 3
         before = [
-            GibbsDirection(links, zeros, nothing, np.zeros(0, np.float32)) for links in step.links[chain]
+            GibbsDirection(links, zeros, nothing, np.zeros(0, np.float32)) for links in step.links[lane]
         ]
-        trainer.restore(chain, step.done, *before)
-        fit = trainer.sweep_shard(chain, shard.begin, shard.end, shard.number)
-        return fit, [layout.swept(trainer.direction(chain, d), d, shard) for d in (0, 1)]
+        trainer.restore(lane, step.done, *before)
+        fit = trainer.sweep_shard(lane, shard.begin, shard.end, shard.number)
+        return fit, [layout.swept(trainer.direction(lane, d), d, shard) for d in (0, 1)]
 
     return answer
 
@@ -172,6 +183,8 @@ class Layout:
         self._tokens = (target, source)  # [direction]: those that are generated
         self._cells = trainer.cells_before
         self.num_cells = int(self._cells[-1])
+        self.width = trainer.cell_width
+        self._kind: type[np.uint8] | type[np.uint16] = np.uint8 if self.width == 1 else np.uint16
 
     def tokens(self, d: int, shard: Shard) -> slice:
         """Return a shard's tokens of a direction."""
@@ -186,7 +199,7 @@ class Layout:
         first = shard.number == 0
         return Swept(
             direction.links[self.tokens(d, shard)],
-            direction.cell_sums[self.cells(shard)],
+            direction.cell_sums.view(self._kind)[self.cells(shard)],
             list(direction.jump_sums) if first else [],
             direction.fertility_sums if first else np.zeros(0, np.float32),
         )
@@ -196,16 +209,16 @@ class Layout:
     ) -> GibbsDirection:
         """Return a chain's direction after all shards' sweep."""
         links = before.links
-        cell_sums = before.cell_sums
+        cell_sums: NDArray[Any] = before.cell_sums.view(self._kind)
         if len(swept[0].cell_sums) and not len(cell_sums):
-            cell_sums = np.zeros(self.num_cells, np.uint16)
+            cell_sums = np.zeros(self.num_cells, self._kind)
         for shard, one in zip(shards, swept, strict=True):
             links[self.tokens(d, shard)] = one.links
             if len(one.cell_sums):
                 cell_sums[self.cells(shard)] += one.cell_sums
         jumps = [_sum(old, new) for old, new in zip(before.jump_sums, swept[0].jump_sums, strict=True)]
         fertilities = _sum(before.fertility_sums, swept[0].fertility_sums)
-        return GibbsDirection(links, cell_sums, jumps, fertilities)
+        return GibbsDirection(links, cell_sums.view(np.uint8), jumps, fertilities)
 
 
 def _sum(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
@@ -215,13 +228,13 @@ def _sum(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(old + new)
 
 
-def sweep_step(crew: Crew, trainer: AlignmentTrainer, shards: Sequence[Shard]) -> float:
+def sweep_step(executor: Executor, trainer: AlignmentTrainer, shards: Sequence[Shard]) -> float:
     """Sweep all chains over all shards, bring the trainer there, and return the mean fit."""
-    done, chains = trainer.num_sweeps_done, range(trainer.num_chains)
+    done, chains = trainer.num_sweeps_done, range(trainer.num_lanes)
     before = [[trainer.direction(chain, d) for d in (0, 1)] for chain in chains]
     links = [[direction.links for direction in directions] for directions in before]
     tasks = [(chain, shard) for chain in chains for shard in shards]
-    answers = crew.step(GibbsStep(done, links), tasks)
+    answers = executor.step(GibbsStep(done, links), tasks)
     layout = Layout(trainer)
     for chain in chains:
         mine = answers[chain * len(shards) : (chain + 1) * len(shards)]

@@ -11,16 +11,15 @@ from collections.abc import Iterable
 from hiddenite._core import Symmetrization
 from hiddenite._core import symmetrize as _symmetrize
 from hiddenite.align.links import Link
-from hiddenite.errors import UnknownSymbolError, near_spellings
+from hiddenite.options import check_choice
 
 METHODS = {name.lower().replace("_", "-"): method for name, method in Symmetrization.__members__.items()}
 DEFAULT = "grow-diag-final-and"
 
 
 def method_of_name(name: str) -> Symmetrization:
-    """Return the core's method; raises UnknownSymbolError."""
-    if name not in METHODS:
-        raise UnknownSymbolError("symmetrization", name, near_spellings(name, METHODS) or list(METHODS))
+    """Return the core's method; raises OptionError."""
+    check_choice("symmetrize", name, METHODS)
     return METHODS[name]
 
 

@@ -5,14 +5,13 @@
 >>> training.link_probabilities(0)  # doctest: +SKIP
 
 A checkpoint holds the chains between two sweeps, and which text, options and seed it belongs to. Sweep k of a
-chain draws from a stream of its own, so a training that goes on from a checkpoint ends with the same bits as
+chain draws from a stream of its own, so a training that continues from one ends with the same bits as
 one that was never interrupted, with any number of threads.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,25 +23,29 @@ from numpy.typing import NDArray
 
 from hiddenite._core import AlignmentModel, AlignmentTables, AlignmentTrainer, GibbsDirection
 from hiddenite.align.bitext import Bitext
+from hiddenite.align.decisions import SINGLE
 from hiddenite.align.options import AlignerOptions
 from hiddenite.align.shards import (
     EmStep,
     cut,
     em_step,
     gibbs_member,
+    lanes_of,
     make_em,
     make_trainer,
     set_counts,
     sweep_step,
 )
-from hiddenite.archive import Archive, read_archive, write_archive
-from hiddenite.crew import Crew, LocalCrew
 from hiddenite.errors import FormatError, ModelError
+from hiddenite.executor import Executor, LocalExecutor
+from hiddenite.files.archive import Archive, read_archive, write_archive
 
 CHECKPOINT = "hiddenite alignment checkpoint"
-CHECKPOINT_VERSION = 1
+CHECKPOINT_VERSION = 2
 _HINT = "delete it to begin anew, or name another file"
 MAX_SEED = 2**64 - 1
+_NUMBERS = {"forward": 0, "reverse": 1, "both": -1}
+_LINES = 4096  # of links at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +71,17 @@ class Training:
         checkpoint: str | os.PathLike[str] | None = None,
         earlier: AlignmentModel | None = None,
         shards: int = 1,
-        crew: Crew | None = None,
+        executor: Executor | None = None,
     ) -> None:
-        """Read the text; go on from ``checkpoint`` if that file exists, and keep it up to date.
+        """Read the text; continue from ``checkpoint`` if that file exists, and keep it up to date.
 
         The counts of an ``earlier`` model are added to those of the text, and stay in the model that results.
-        ``shards`` of the text sweep at the same time, done by ``crew``: :mod:`hiddenite.align.shards`.
+        ``shards`` of the text sweep at the same time, done by ``executor``: :mod:`hiddenite.align.shards`.
         """
         if not 0 <= seed <= MAX_SEED:
             raise ModelError(f"the seed is {seed}, expected 0 to 2^64 - 1")
-        self.bitext = bitext
+        self.num_pairs = bitext.num_lines
+        self._text = (bitext.source, bitext.target) if checkpoint is not None else None
         self.options = (options or AlignerOptions()).for_corpus(bitext.num_lines)
         self.seed = seed
         self._threads = threads
@@ -85,11 +89,14 @@ class Training:
         self._earlier = earlier
         if earlier is not None:
             self._check_earlier(earlier)
-        self._trainer = make_trainer(bitext, self.options, seed, earlier)
+        assert self.options.chains is not None
+        alone = executor is None and shards == 1
+        lanes = lanes_of(self.options.chains, threads) if alone else self.options.chains
+        self._trainer = make_trainer(bitext, self.options, seed, earlier, lanes)
         self._shards = cut(len(self), shards)
-        self._crew = crew
-        if crew is None and len(self._shards) > 1:
-            self._crew = LocalCrew(gibbs_member(bitext, self.options, seed, earlier))
+        self._executor = executor
+        if executor is None and len(self._shards) > 1:
+            self._executor = LocalExecutor(gibbs_member(bitext, self.options, seed, earlier))
         if checkpoint is not None and Path(checkpoint).exists():
             self._restore(checkpoint)
 
@@ -108,8 +115,8 @@ class Training:
 
     @property
     def num_sweeps(self) -> int:
-        """Sweeps from beginning to end."""
-        return sum(count for _, count in self._stages())
+        """Sweeps from beginning to end, of the chains that run one after the other."""
+        return self._trainer.num_sweeps
 
     @property
     def num_sweeps_done(self) -> int:
@@ -127,15 +134,15 @@ class Training:
 
     def __iter__(self) -> Iterator[Sweep]:
         stages = [name for name, count in self._stages() for _ in range(count)]
-        while self.num_sweeps_done < len(stages):
-            if self._crew is None:
+        while self.num_sweeps_done < self.num_sweeps:
+            if self._executor is None:
                 fit = self._trainer.sweep(self._threads)
             else:
-                fit = sweep_step(self._crew, self._trainer, self._shards)
+                fit = sweep_step(self._executor, self._trainer, self._shards)
             if self._checkpoint is not None:
                 self._save(self._checkpoint)
             done = self.num_sweeps_done
-            yield Sweep(done, len(stages), stages[done - 1], fit)
+            yield Sweep(done, self.num_sweeps, stages[(done - 1) % len(stages)], fit)
 
     def run(self) -> Training:
         """Do all sweeps that are left."""
@@ -152,14 +159,25 @@ class Training:
         return self._trainer
 
     def link_probabilities(self, sentence: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return p(link) [target, source] under the forward and the reverse model, of a training pair."""
+        """Return p(link) [source, target] under the forward and the reverse model, of a training pair."""
         trainer = self.finished()
         sources, targets = trainer.lengths(sentence)
         if sources * targets == 0:
-            nothing = np.zeros((targets, sources), dtype=np.float32)
+            nothing = np.zeros((sources, targets), dtype=np.float32)
             return nothing, nothing
-        forward, reverse = (trainer.probabilities(sentence, d).reshape(targets, sources) for d in (0, 1))
+        forward, reverse = (trainer.probabilities(sentence, d).reshape(targets, sources).T for d in (0, 1))
         return forward, reverse
+
+    def best_threshold(self, direction: str = "both") -> float:
+        """Return the probability from which on links have the greatest expected F over the text."""
+        return self.finished().best_threshold(_NUMBERS[direction], SINGLE)
+
+    def links_text(self, threshold: float | None = None, direction: str = "both") -> Iterator[bytes]:
+        """Give the links that reach a threshold, :meth:`best_threshold` if None, some lines at a time."""
+        trainer, d = self.finished(), _NUMBERS[direction]
+        least = trainer.best_threshold(d, SINGLE) if threshold is None else threshold
+        for begin in range(0, len(self), _LINES):
+            yield trainer.links_text(begin, begin + _LINES, d, SINGLE, least)
 
     def tables(self) -> AlignmentTables:
         """Return what a model keeps, once all sweeps are done."""
@@ -168,19 +186,21 @@ class Training:
     # ------------------------------------------------------------- checkpoints
 
     def _identity(self) -> dict[str, Any]:
+        assert self._text is not None
         return {
-            "source": hashlib.sha256(self.bitext.source).hexdigest(),
-            "target": hashlib.sha256(self.bitext.target).hexdigest(),
+            "source": _sha256(self._text[0]),
+            "target": _sha256(self._text[1]),
             "options": dataclasses.asdict(self.options),
             "seed": self.seed,
             "earlier": _digest(self._earlier),
             "shards": len(self._shards),
+            "chains at once": self._trainer.num_lanes,
         }
 
     def _save(self, path: str | os.PathLike[str]) -> None:
         header = {"format": CHECKPOINT, "version": CHECKPOINT_VERSION, "sweeps": self.num_sweeps_done}
         arrays: dict[str, NDArray[Any]] = {}
-        for chain in range(self._trainer.num_chains):
+        for chain in range(self._trainer.num_lanes):
             for d in (0, 1):
                 state, prefix = self._trainer.direction(chain, d), f"{chain}.{d}."
                 arrays[prefix + "links"] = state.links
@@ -203,7 +223,7 @@ class Training:
         done = archive.header.get("sweeps")
         if not isinstance(done, int) or not 0 < done <= self.num_sweeps:
             raise ValueError(f"says that {done} of {self.num_sweeps} sweeps are done")
-        for chain in range(self._trainer.num_chains):
+        for chain in range(self._trainer.num_lanes):
             forward, reverse = (_read_direction(archive, f"{chain}.{d}.") for d in (0, 1))
             self._trainer.restore(chain, done, forward, reverse)
 
@@ -213,13 +233,19 @@ def _digest(model: AlignmentModel | None) -> str | None:
         return None
     words = "\n".join(model.tables.words[0] + model.tables.words[1])
     counts = np.stack(model.tables.pair_count)
-    return hashlib.sha256(words.encode() + counts.tobytes()).hexdigest()
+    return _sha256(words.encode() + counts.tobytes())
+
+
+def _sha256(data: bytes) -> str:
+    import hashlib  # noqa: PLC0415  (takes 4 MB that only checkpoints need)
+
+    return hashlib.sha256(data).hexdigest()
 
 
 def _read_direction(archive: Archive, prefix: str) -> GibbsDirection:
     return GibbsDirection(
         archive.array(prefix + "links", np.uint32),
-        archive.array(prefix + "cell_sums", np.uint16),
+        archive.array(prefix + "cell_sums", np.uint8),
         [archive.array(f"{prefix}jump_sums.{n}", np.float64) for n in range(3)],
         archive.array(prefix + "fertility_sums", np.float32),
     )
@@ -237,21 +263,22 @@ class HmmTraining:
         hmm: int = 5,
         threads: int = 0,
         shards: int = 1,
-        crew: Crew | None = None,
+        executor: Executor | None = None,
     ) -> None:
         """Read the text; ``model1`` and ``hmm`` are numbers of iterations.
 
-        A ``crew`` shares the sentences out; the result is the same.
+        An ``executor`` shares the sentences out; the result is the same.
         """
         if model1 < 0 or hmm < 1:
             raise ModelError(f"found {model1} and {hmm} iterations, expected 0 or more and 1 or more")
+        self.num_pairs = bitext.num_lines
         self.options = self.options_for(bitext, options or AlignerOptions())
         self._stages = ["model1"] * model1 + ["hmm"] * hmm
         self._done = 0
         self._threads = threads
         self._em = make_em(bitext, self.options)
         self._shards = cut(self._em.num_sentences, shards)
-        self._crew = crew
+        self._executor = executor
 
     @staticmethod
     def options_for(bitext: Bitext, options: AlignerOptions) -> AlignerOptions:
@@ -272,11 +299,11 @@ class HmmTraining:
             yield Sweep(self._done, len(self._stages), stage, fit)
 
     def _iterate(self, hmm: bool) -> float:
-        if self._crew is None:
+        if self._executor is None:
             return self._em.iterate(hmm, self._threads)
         before = (self._em.counts(0), self._em.counts(1)) if self._done else None
         step = EmStep(self._done, hmm, before, self._done > 0 and self._stages[self._done - 1] == "hmm")
-        fit, counts = em_step(self._crew, step, self._shards)
+        fit, counts = em_step(self._executor, step, self._shards)
         set_counts(self._em, counts)
         return fit
 

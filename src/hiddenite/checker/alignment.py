@@ -106,7 +106,7 @@ class Record:
 
     def bound(self, rows: Any, counts: list[tuple[int, int]], cells: list[set[int]]) -> float:
         if len(rows) != self.num_to or any(len(row) != self.num_by for row in rows):
-            raise Refused("the multipliers are not of as many words")
+            raise Refused("the number of multipliers differs from the number of words")
         if not all(type(u) in (int, float) and abs(u) <= LARGEST for row in rows for u in row):
             raise Refused(f"a multiplier is not a number up to {LARGEST:g}")
         total = self.chain(rows, cells)

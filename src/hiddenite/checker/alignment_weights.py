@@ -5,8 +5,8 @@ Written for checking, from the formulas of docs/alignment.md: nothing here is sh
 
 import json
 import math
+import unicodedata
 from collections import Counter
-from hashlib import sha256
 from typing import Any
 
 from hiddenite.checker.model_file import read_members, read_numbers, read_words
@@ -21,6 +21,20 @@ def log(x: float) -> float:
 def shares(counts: list[float]) -> list[float]:
     total = sum(counts)
     return [count / total for count in counts]
+
+
+def stem_of(word: str) -> str:  # four letters without marks; an ideograph stands for four
+    stem, room = "", 4
+    for c in word:
+        if room <= 0:
+            break
+        if "\u0300" <= c <= "\u036f":
+            continue
+        composed = "\u00c0" <= c <= "\u024f" or "\u0370" <= c <= "\u052f" or "\u1e00" <= c <= "\u1fff"
+        stem += unicodedata.normalize("NFD", c)[0] if composed else c
+        ideograph = "\u3400" <= c <= "\u9fff" or "\uf900" <= c <= "\ufaff" or 0x20000 <= ord(c) <= 0x3FFFF
+        room -= 4 if ideograph else 1
+    return stem or word
 
 
 def likeness(a: bytes, b: bytes) -> float:  # of two spellings
@@ -42,6 +56,8 @@ class Model:
     """Expected counts of both directions; [0] is the source side or the forward direction."""
 
     def __init__(self, content: bytes) -> None:
+        from hashlib import sha256  # noqa: PLC0415  (takes memory that only this needs)
+
         self.checksum, files = sha256(content).hexdigest(), read_members(content)
         self.o = json.loads(files["header.json"])["options"]
         self.words = [read_words(files[f"words.{side}.txt"]) for side in SIDES]
@@ -60,14 +76,14 @@ class Model:
         self.stems: list[Counter[str]] = [Counter({"<unk>": 0, "<s>": 0, "</s>": 0}) for _ in SIDES]
         for words, stems, seen in zip(self.words, self.stems, self.seen, strict=True):
             for word, k in words.items():
-                stems[word[:4]] += int(seen[k])
+                stems[stem_of(word)] += int(seen[k])
         # Links of a direction: of pairs of words and of stems, of words and of stems, and stems' partners.
         self.links: list[Counter[Any]] = [Counter(), Counter()]
         self.stem_partners: list[Counter[str]] = [Counter(), Counter()]
         spelt = [list(words) for words in self.words]
         sides = (map(int, tables[f"pair_{side}"]) for side in SIDES)
         for *pair, forward, reverse in zip(*sides, *(tables[f"pair_count.{d}"] for d in WAYS), strict=True):
-            stem = spelt[0][int(pair[0])][:4], spelt[1][int(pair[1])][:4]
+            stem = stem_of(spelt[0][int(pair[0])]), stem_of(spelt[1][int(pair[1])])
             for d, count in enumerate((forward, reverse)):
                 self.stem_partners[d][stem[d]] += stem not in self.links[d]
                 for key in (tuple(pair), stem, pair[d], stem[d]):
@@ -82,7 +98,8 @@ class Model:
             own, total, all_alike = links[(by, to)[::way]], links[by], self.alike[d][by]
             partners = max(self.partners[d][by], 1.0)
         if o["stem_weight"] > 0:
-            stem, other, share, stem_partners = e[:4], f[:4], 1.0, len(self.stems[1 - d]) + 1.0
+            stem, other, share = stem_of(e), stem_of(f), 1.0
+            stem_partners = len(self.stems[1 - d]) + 1.0
             if stem in self.stems[d]:
                 stem_partners = max(self.stem_partners[d][stem], 1.0)
             if other in self.stems[1 - d]:  # a new word is taken to have been seen once

@@ -202,7 +202,7 @@ class Record:
             rows = [(s.encode(), {"open": False, "closed": True}[kind], upper) for s, kind, upper in contexts]
             self.uppers.append({(model.own(s) if closed else s, closed): number(u) for s, closed, u in rows})
         if len(self.words) != len(self.slots) or len(self.uppers) != len(self.weights):
-            raise Refused("the words, the slots and the contexts are not of as many positions")
+            raise Refused("words, slots and contexts have different numbers of positions")
         self.rows: dict[tuple[int, bytes, bool], list[tuple[float, bytes]]] = {}
 
     def known(self, word: bytes) -> bytes:

@@ -9,8 +9,8 @@ Exit status: 0 done, 1 error, 2 usage, 3 not certified under ``--exact``, 130 in
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
-import signal
 import sys
 import warnings
 from collections.abc import Sequence
@@ -19,7 +19,9 @@ from typing import NamedTuple
 import typer
 
 from hiddenite import __version__
-from hiddenite.cli.common import with_address
+from hiddenite.cli.command import command as add_command
+from hiddenite.cli.command import group
+from hiddenite.cli.interrupts import AGAIN, Interrupted, leave, watch_signals
 from hiddenite.errors import HiddeniteError, HiddeniteWarning
 
 
@@ -33,7 +35,12 @@ class _Command(NamedTuple):
 
 COMMANDS = {
     "demo": _Command(
-        "demo", "Train a model, type noisy messages on a phone's keypad, and read them back with proof."
+        "demo",
+        "Correct everyday text and a line of OCR, every change with its probability, all with proof.",
+    ),
+    "correct": _Command("correct", "Correct raw text: misspelt, misread or badly typed.", is_group=True),
+    "restore": _Command(
+        "restore", "Restore punctuation, capitals, diacritics, blanks or any hidden events.", is_group=True
     ),
     "decode": _Command(
         "infer", "Find the best word sequence for each observation, with the proof that it is."
@@ -49,10 +56,16 @@ COMMANDS = {
         "Turn text into what a channel would show: key presses, typed text with slips, misread text.",
     ),
     "verify": _Command("verify", "Check that the answers in a proof file are the best of all."),
+    "info": _Command(
+        "info", "Describe a model file of any kind: its sizes, its options, the text it was trained on."
+    ),
     "serve": _Command(
         "serve", "Serve a page for trying things out, and a JSON API described at /openapi.json."
     ),
     "lm": _Command("lm", "N-gram language models.", is_group=True),
+    "lattice": _Command(
+        "lattice", "Word lattices: rescore, prune, convert; confusion networks and posteriors.", is_group=True
+    ),
     "align": _Command("align", "Word alignment.", is_group=True),
     "tag": _Command("tag", "Part-of-speech tagging.", is_group=True),
     "induce": _Command("induce", "Part-of-speech induction from plain text.", is_group=True),
@@ -76,13 +89,11 @@ def _options(
 
 def make_app(loaded: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
     """Return the command line; of commands that are not to be loaded it knows name and help alone."""
-    app = typer.Typer(
+    app = group(
+        "Hidden Markov models of language whose answers carry their proof.",
         name="hiddenite",
-        help="Hidden Markov models of language whose answers carry their proof.",
-        no_args_is_help=True,
-        add_completion=False,
+        add_completion=True,
         pretty_exceptions_enable=False,
-        rich_markup_mode="rich",
         epilog="Example: hiddenite demo",
     )
     app.callback()(_options)
@@ -94,16 +105,34 @@ def make_app(loaded: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
         if command.is_group:
             app.add_typer(module.app, name=name)
         else:
-            app.command(name, epilog=module.EPILOGS[name])(getattr(module, name))
+            function, options, example = module.COMMANDS[name]
+            add_command(app, name, options, example=example)(function)
     return app
 
 
 def _announce(app: typer.Typer, name: str, command: _Command) -> None:
     """Add a command's name and help."""
     if command.is_group:
-        app.add_typer(typer.Typer(), name=name, help=command.help)
+        app.add_typer(group(command.help), name=name)
     else:
         app.command(name, help=command.help)(lambda: None)
+
+
+def with_address(arguments: Sequence[str]) -> list[str]:
+    """Return a command line in which ``--ray`` without an address has the local one.
+
+    An address is ``local``, ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``; what else follows is an argument.
+    """
+    completed = []
+    for argument, following in itertools.zip_longest(arguments, arguments[1:], fillvalue=""):
+        bare = argument == "--ray" and not _is_address(following)
+        completed.append("--ray=local" if bare else argument)
+    return completed
+
+
+def _is_address(text: str) -> bool:
+    host, colon, port = text.removeprefix("ray://").rpartition(":")
+    return text in ("local", "auto") or bool(colon and host and port.isdecimal() and "/" not in host)
 
 
 def _wanted(arguments: Sequence[str]) -> list[str]:
@@ -116,25 +145,6 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: object, *
     print(f"hiddenite: warning: {kind}{message}", file=sys.stderr)
 
 
-class _Interrupted(BaseException):
-    """Control-C or SIGTERM. Not a KeyboardInterrupt: typer's versions differ in what they make of that."""
-
-    def __init__(self, signal_number: int) -> None:
-        super().__init__(signal_number)
-        self.signal_number = signal_number
-
-
-def _interrupt(signal_number: int, _: object) -> None:
-    raise _Interrupted(signal_number)
-
-
-def _watch_signals() -> None:
-    defaults = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
-    for number, default in defaults.items():
-        if signal.getsignal(number) is default:  # else the caller wants it ignored
-            signal.signal(number, _interrupt)
-
-
 def _note(error: BaseException, otherwise: str = "") -> str:
     """Return what a job said of itself when it ended early."""
     notes = getattr(error, "__notes__", [])
@@ -145,18 +155,16 @@ def main() -> None:
     """Run the command line; errors become one line on stderr."""
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", HiddeniteWarning)
-    _watch_signals()
+    watch_signals()
     try:
         arguments = with_address(sys.argv[1:])
-        make_app(_wanted(arguments))(args=arguments)
+        is_completing = "_HIDDENITE_COMPLETE" in os.environ
+        make_app(tuple(COMMANDS) if is_completing else _wanted(arguments))(args=arguments)
     except HiddeniteError as error:
         print(f"hiddenite: error: {error}{_note(error)}", file=sys.stderr)
         sys.exit(1)
-    except _Interrupted as error:
-        hint = _note(error, "; no output was changed, run the command again")
-        word = "interrupted" if error.signal_number == signal.SIGINT else "terminated"
-        print(f"hiddenite: {word}{hint}", file=sys.stderr)
-        sys.exit(128 + error.signal_number)
+    except Interrupted as error:
+        leave(error.signal_number, _note(error, AGAIN))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import Annotated, TypeVar
-
-import typer
+from dataclasses import dataclass
+from typing import TypeVar
 
 from hiddenite.align.bitext import bitext_blocks
 from hiddenite.align.evaluation import ALPHA
@@ -14,32 +13,33 @@ from hiddenite.align.evaluation import score as score_links
 from hiddenite.align.links import check_gold, check_range, format_links, read_gold, read_links
 from hiddenite.align.symmetrize import DEFAULT, METHODS
 from hiddenite.align.symmetrize import symmetrize as symmetrize_links
-from hiddenite.cli.align_options import usage
-from hiddenite.cli.common import AsJson, Output, Quiet, hush, json_line
-from hiddenite.corpus import atomic_output, tokenize
-from hiddenite.errors import FormatError
+from hiddenite.cli.common import OnlyJson, Output, json_line
+from hiddenite.errors import FormatError, OptionError
+from hiddenite.files.corpus import tokenize
+from hiddenite.files.output import atomic_output
+from hiddenite.options import MISSING, argument, option
 
-SYMMETRIZE_EPILOG = "Example: hiddenite align symmetrize --method intersection forward.txt reverse.txt"
-SCORE_EPILOG = "Example: hiddenite align score gold.txt links.txt"
 _T = TypeVar("_T")
 
 
-def symmetrize(
-    forward: Annotated[str, typer.Argument(metavar="FORWARD", help="Links, one line a sentence pair.")],
-    reverse: Annotated[str, typer.Argument(metavar="REVERSE", help="Those of the other direction.")],
-    *,
-    method: Annotated[str, typer.Option("--method", help=f"One of {', '.join(METHODS)}.")] = DEFAULT,
-    output: Output = "-",
-    quiet: Quiet = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class SymmetrizeOptions(Output):
+    """The options of align symmetrize."""
+
+    forward: str = argument(MISSING, "Links, one line a sentence pair.", "FORWARD")
+    reverse: str = argument(MISSING, "Those of the other direction.", "REVERSE")
+    method: str = option(DEFAULT, "How both become one.", choices=tuple(METHODS))
+
+
+def symmetrize(options: SymmetrizeOptions) -> None:
     """Make one set of links from those of the two directions, both written source-target."""
-    hush(quiet)
-    usage(lambda: symmetrize_links((), (), method))
+    options.hush()
+    forward, reverse = options.forward, options.reverse
     if forward == reverse == "-":
-        raise typer.BadParameter("both directions are standard input; give one as a file")
-    with atomic_output(output) as out:
+        raise OptionError("reverse", "is standard input like FORWARD; give one of them as a file")
+    with atomic_output(options.output) as out:
         for a, b in _both(read_links(forward), read_links(reverse), forward, reverse):
-            out.write((format_links(symmetrize_links(a, b, method)) + "\n").encode())
+            out.write((format_links(symmetrize_links(a, b, options.method)) + "\n").encode())
 
 
 def _both(a: Iterable[_T], b: Iterable[_T], first: str, second: str) -> Iterator[tuple[_T, _T]]:
@@ -57,32 +57,26 @@ def _both(a: Iterable[_T], b: Iterable[_T], first: str, second: str) -> Iterator
         )
 
 
-def score(
-    gold: Annotated[
-        str, typer.Argument(metavar="GOLD", help="Gold links: i-j sure, ipj or i?j possible; or NAACL lines.")
-    ],
-    links: Annotated[str, typer.Argument(metavar="LINKS", help="Links to score, one line a pair.")] = "-",
-    *,
-    alpha: Annotated[float, typer.Option(min=0.0, max=1.0, help="Weight of precision in F.")] = ALPHA,
-    source: Annotated[
-        str | None, typer.Option("--source", metavar="SRC", help="Source text, to check positions against.")
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option("--target", metavar="TGT", help="Target text; 'source ||| target' if left out."),
-    ] = None,
-    output: Output = "-",
-    json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions(Output, OnlyJson):
+    """The options of align score."""
+
+    gold: str = argument(MISSING, "Gold links: i-j sure, ipj or i?j possible; or NAACL lines.", "GOLD")
+    links: str = argument("-", "Links to score, one line a pair.", "[LINKS]")
+    alpha: float = option(ALPHA, "Weight of precision in F.", least=0, most=1)
+    source: str | None = option(None, "Source text, to check positions against.", metavar="SRC")
+    target: str | None = option(None, "Target text; 'source ||| target' if left out.", metavar="TGT")
+
+
+def score(options: ScoreOptions) -> None:
     """Score links against gold ones: one JSON object with precision, recall, aer and f, as fractions.
 
     With the texts, a link outside its sentence pair, in either file, is an error that names its line.
     """
-    del json
-    hush(quiet)
-    if target is not None and source is None:
-        raise typer.BadParameter("--target without --source")
+    options.hush()
+    gold, links, source = options.gold, options.links, options.source
+    if options.target is not None and source is None:
+        raise OptionError("target", "needs --source")
     expected = read_gold(gold)
     found = [*read_links(links)]
     if len(expected) != len(found):
@@ -90,7 +84,7 @@ def score(
             links, None, f"found {len(found)} lines, expected {len(expected)}, as many as {gold} has"
         )
     if source is not None:
-        lengths = list(_lengths(source, target))
+        lengths = list(_lengths(source, options.target))
         if len(lengths) != len(expected):
             raise FormatError(
                 source, None, f"found {len(lengths)} lines, expected {len(expected)}, as many as {gold} has"
@@ -98,8 +92,8 @@ def score(
         check_gold(expected, lengths, gold)
         for number, (one, size) in enumerate(zip(found, lengths, strict=True), 1):
             check_range(one, size, links, number)
-    with atomic_output(output) as out:
-        out.write(json_line(score_links(expected, found, alpha=alpha).to_dict()).encode())
+    with atomic_output(options.output) as out:
+        out.write(json_line(score_links(expected, found, alpha=options.alpha).to_dict()).encode())
 
 
 def _lengths(source: str, target: str | None) -> Iterator[tuple[int, int]]:
@@ -108,3 +102,13 @@ def _lengths(source: str, target: str | None) -> Iterator[tuple[int, int]]:
         sides = (text.decode(errors="replace").split("\n")[:-1] for text in (block.source, block.target))
         for e, f in zip(*sides, strict=True):
             yield len(tokenize(e)), len(tokenize(f))
+
+
+COMMANDS = {
+    "symmetrize": (
+        symmetrize,
+        SymmetrizeOptions,
+        "hiddenite align symmetrize --method intersection forward.txt reverse.txt",
+    ),
+    "score": (score, ScoreOptions, "hiddenite align score gold.txt links.txt"),
+}

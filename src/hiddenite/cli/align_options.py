@@ -3,104 +3,150 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import Annotated, TypeVar
+from collections.abc import Collection
+from dataclasses import dataclass
 
-import typer
-
+from hiddenite._core import AlignmentModel
+from hiddenite.align.aligner import Aligner
 from hiddenite.align.answers import DIRECTIONS
 from hiddenite.align.fertilities import ESTIMATORS
 from hiddenite.align.options import AlignerOptions
-from hiddenite.align.symmetrize import METHODS
+from hiddenite.align.priors import Priors
+from hiddenite.align.symmetrize import DEFAULT, METHODS
 from hiddenite.align.training import MAX_SEED
-from hiddenite.errors import HiddeniteError
+from hiddenite.errors import OptionError
+from hiddenite.options import MISSING, Options, argument, join_names, option
 
 BUDGET = 10.0  # seconds per sentence pair
-_T = TypeVar("_T")
+TRAINING = "Training"
+_KINDS = {
+    field.name: type(field.default)
+    for field in dataclasses.fields(AlignerOptions)
+    if isinstance(field.default, int | float) and not isinstance(field.default, bool)
+}
 
-Source = Annotated[
-    str, typer.Argument(metavar="SRC", help="Source text, or 'source ||| target' lines; - is stdin.")
-]
-Target = Annotated[str | None, typer.Argument(metavar="[TGT]", help="Target text, line by line.")]
-Seed = Annotated[
-    int | None, typer.Option("--seed", min=0, max=MAX_SEED, help="Seed; drawn and shown if not given.")
-]
-Sweeps = Annotated[
-    str | None,
-    typer.Option(
-        "--sweeps",
+
+@dataclass(frozen=True, kw_only=True)
+class Bitexts(Options):
+    """A command that reads a parallel text."""
+
+    source: str = argument(MISSING, "Source text, or 'source ||| target' lines; - is stdin.", "SRC")
+    target: str | None = argument(None, "Target text, line by line.", "[TGT]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking(Options):
+    """A command that gives links."""
+
+    direction: str = option("both", "Of the alignments.", choices=tuple(DIRECTIONS))
+    symmetrize: str = option(
+        DEFAULT, "How both directions become one.", choices=tuple(METHODS), when={"direction": ("both",)}
+    )
+    budget: float = option(BUDGET, "Seconds per sentence pair; then the best so far and its gap.", least=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingChoices(Options):
+    """A command that trains."""
+
+    seed: int | None = option(
+        None, "Seed; drawn and shown if not given.", least=0, most=MAX_SEED, section=TRAINING
+    )
+    sweeps: str | None = option(
+        None,
+        "Sweeps with the lexicon alone, with jumps, with fertilities; by the corpus' size if not given.",
         metavar="A,B,C",
-        help="Sweeps with the lexicon alone, with jumps, with fertilities; by the corpus' size if not given.",
-    ),
-]
-Chains = Annotated[int | None, typer.Option("--chains", min=1, help="Independent runs to average.")]
-StringPrior = Annotated[
-    bool,
-    typer.Option("--string-prior/--no-string-prior", help="Words spelt alike are likelier translations."),
-]
-Fertilities = Annotated[
-    str, typer.Option("--fertilities", help=f"How they are smoothed: {', '.join(ESTIMATORS)}.")
-]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="NAME=VALUE", help="Any other training option, e.g. coupling=3; repeatable."
-    ),
-]
-Checkpoint = Annotated[
-    str | None,
-    typer.Option("--checkpoint", metavar="FILE", help="Kept after each sweep; gone on from if it exists."),
-]
-Direction = Annotated[str, typer.Option("--direction", help=f"One of {', '.join(DIRECTIONS)}.")]
-SymmetrizeWith = Annotated[str, typer.Option("--symmetrize", help=f"One of {', '.join(METHODS)}.")]
-BudgetOption = Annotated[
-    float,
-    typer.Option("--budget", min=0.0, help="Seconds per sentence pair; then the best so far and its gap."),
-]
+        section=TRAINING,
+    )
+    chains: int | None = option(None, "Independent runs to average.", least=1, section=TRAINING)
+    string_prior: bool = option(
+        True,
+        "Words spelt alike are likelier translations.",
+        "--string-prior/--no-string-prior",
+        section=TRAINING,
+    )
+    fertilities: str = option(
+        "categorical", "How fertilities are smoothed.", choices=tuple(ESTIMATORS), section=TRAINING
+    )
+    normalize: bool = option(
+        True,
+        "Learn from the text in lower case and in Unicode's composed form.",
+        "--normalize/--as-written",
+        section=TRAINING,
+    )
+    earlier: str | None = option(
+        None,
+        "Continue from this model with more text; it stays as it is.",
+        "--from",
+        metavar="MODEL",
+        section=TRAINING,
+    )
+    lexicon: str | None = option(
+        None, "Dictionary: word TAB word [TAB weight] lines.", metavar="FILE", section=TRAINING
+    )
+    priors: str | None = option(None, "Counts in eflomal's format.", metavar="FILE", section=TRAINING)
+    settings: tuple[str, ...] = option(
+        (),
+        "Any other training option, e.g. coupling=3; repeatable.",
+        "--set",
+        metavar="NAME=VALUE",
+        section=TRAINING,
+    )
+    checkpoint: str | None = option(
+        None, "Kept after each sweep; continued if it exists.", metavar="FILE", section=TRAINING
+    )
+
+    def aligner_options(self) -> AlignerOptions:
+        """Return what the options of training say."""
+        fields: dict[str, object] = {
+            "chains": self.chains,
+            "normalize": self.normalize,
+            "string_prior": self.string_prior,
+            "fertilities": self.fertilities,
+        }
+        if self.sweeps is not None:
+            counts = [count.strip() for count in self.sweeps.split(",")]
+            if len(counts) != 3 or not all(count.isdecimal() for count in counts):
+                raise OptionError("sweeps", f"is '{self.sweeps}', expected three counts such as 8,8,32")
+            names = ("model1_sweeps", "hmm_sweeps", "fertility_sweeps")
+            fields |= dict(zip(names, map(int, counts), strict=True))
+        fields |= dict(map(_setting, self.settings))
+        return AlignerOptions(**fields)  # type: ignore[arg-type]
+
+    def check_effects(self, given: Collection[str]) -> None:
+        """Refuse a dictionary beside a model, which has learnt what it knows."""
+        super().check_effects(given)
+        for name in ("lexicon", "priors"):
+            if self.earlier is not None and getattr(self, name) is not None:
+                raise OptionError(name, "has no effect with --from: train the model itself with it")
+
+    def files_before(self) -> tuple[str | None, str | None, str | None]:
+        """Return the files with what is known before training."""
+        return self.earlier, self.lexicon, self.priors
 
 
-def usage(make: Callable[[], _T]) -> _T:
-    """Turn a refused option into a usage error."""
-    try:
-        return make()
-    except HiddeniteError as error:
-        raise typer.BadParameter(str(error)) from None
-
-
-def training_options(
-    sweeps: str | None,
-    chains: int | None,
-    string_prior: bool,
-    settings: list[str] | None,
-    fertilities: str,
-) -> AlignerOptions:
-    """Return what the options of training say; a refused one is a usage error."""
-    fields: dict[str, object] = {"chains": chains, "string_prior": string_prior, "fertilities": fertilities}
-    if sweeps is not None:
-        counts = sweeps.split(",")
-        if len(counts) != 3 or not all(c.strip().isdecimal() for c in counts):
-            raise typer.BadParameter(
-                f"found '{sweeps}', expected three counts such as 8,8,32", param_hint="--sweeps"
-            )
-        names = ("model1_sweeps", "hmm_sweeps", "fertility_sweeps")
-        fields |= dict(zip(names, map(int, counts), strict=True))
-    fields |= dict(map(_setting, settings or ()))
-    return usage(lambda: AlignerOptions(**fields))  # type: ignore[arg-type]
+def known_before(
+    options: AlignerOptions, earlier: str | None, lexicon: str | None, priors: str | None
+) -> AlignmentModel | None:
+    """Return what training goes on from: a model, or the counts of a dictionary and of priors."""
+    if earlier is not None:
+        return Aligner.load(earlier).model
+    if lexicon is None and priors is None:
+        return None
+    found = Priors()
+    if lexicon is not None:
+        found.add_lexicon(lexicon)
+    if priors is not None:
+        found.add_eflomal(priors)
+    return found.model(options)
 
 
 def _setting(text: str) -> tuple[str, float]:
-    kinds = {
-        field.name: type(field.default)
-        for field in dataclasses.fields(AlignerOptions)
-        if isinstance(field.default, int | float) and not isinstance(field.default, bool)
-    }
     name, _, value = text.partition("=")
-    if name not in kinds:
-        raise typer.BadParameter(f"found '{name}', expected one of {', '.join(kinds)}", param_hint="--set")
+    if name not in _KINDS:
+        raise OptionError("settings", f"has '{name}', expected {join_names(list(_KINDS))}")
     try:
-        return name, kinds[name](value)
+        return name, _KINDS[name](value)
     except ValueError:
-        raise typer.BadParameter(
-            f"found '{value}' for {name}, expected {'a whole' if kinds[name] is int else 'a'} number",
-            param_hint="--set",
-        ) from None
+        kind = "a whole number" if _KINDS[name] is int else "a number"
+        raise OptionError("settings", f"has '{value}' for {name}, expected {kind}") from None

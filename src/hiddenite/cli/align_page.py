@@ -46,7 +46,7 @@ def _row(word: str, target: Sequence[str], alignment: Alignment, i: int) -> str:
     cells = []
     for j, other in enumerate(target):
         linked = (i, j) in (alignment.links or ())
-        p = float(linked) if alignment.probabilities is None else float(alignment.probabilities[j, i])
+        p = float(linked) if alignment.probabilities is None else float(alignment.probabilities[i, j])
         title = html.escape(f"{word} – {other}: {p:.3f}", quote=True)
         mark = ' class="link"' if linked else ""
         cells.append(f'<td{mark} style="--p:{min(p, 1.0):.3f}" title="{title}"></td>')

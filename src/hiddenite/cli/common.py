@@ -1,59 +1,136 @@
-"""What the commands share: options, progress, records."""
+"""What the commands share: options and records."""
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-import typer
+from hiddenite.errors import HiddeniteWarning, OptionError
+from hiddenite.jobs.batch import POLICIES, Job, choose_seed, file_state
+from hiddenite.options import MISSING, RUNNING, Options, option
 
-from hiddenite.distributed import LOCAL
-from hiddenite.errors import HiddeniteWarning
-
-Output = Annotated[
-    str, typer.Option("--output", "-o", help="File to write, whole or not at all; - is stdout.")
-]
-Lm = Annotated[
-    str,
-    typer.Option("--lm", metavar="LM", help="ARPA file, plain or compressed; or what `lm compile` wrote."),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no warnings.")]
-Threads = Annotated[int, typer.Option("--threads", min=0, help="Threads; 0 is all cores.")]
-NOT_CERTIFIED = 3  # exit status
-AsJson = Annotated[bool, typer.Option("--json", help="JSON lines.")]
+MAX_SEED = 2**63 - 1
 
 
-def hush(quiet: bool) -> None:
-    """Drop warnings if the user wants quiet."""
-    if quiet:
-        warnings.simplefilter("ignore", HiddeniteWarning)
+@dataclass(frozen=True, kw_only=True)
+class Quiet(Options):
+    """A command that says how far it is."""
 
-
-@contextlib.contextmanager
-def byte_progress(label: str, total: int | None, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """Show bytes done on stderr, only on a terminal; gives the function to report them to."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console  # noqa: PLC0415  (only a terminal needs it)
-    from rich.progress import (  # noqa: PLC0415
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
+    quiet: bool = option(
+        False, "No progress and no warnings.", "--quiet", "-q", section=RUNNING, is_result=False
     )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(label, total=total)
-        yield lambda done: progress.update(task, completed=done)
+    def hush(self) -> None:
+        """Drop warnings if the user wants quiet."""
+        if self.quiet:
+            warnings.simplefilter("ignore", HiddeniteWarning)
+
+
+_OUTPUT = {"metavar": "FILE", "section": RUNNING, "is_result": False}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output(Quiet):
+    """A command that writes one file, or standard output."""
+
+    output: str = option("-", "File to write, whole or not at all; - is stdout.", "--output", "-o", **_OUTPUT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputFile(Quiet):
+    """A command that writes a model."""
+
+    output: str = option(MISSING, "File to write, whole or not at all.", "--output", "-o", **_OUTPUT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Json(Options):
+    """A command that writes text or JSON lines."""
+
+    json: bool = option(False, "JSON lines.", section=RUNNING)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnlyJson(Options):
+    """A command whose output is JSON in any case."""
+
+    json: bool = option(False, "", is_hidden=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.json:
+            raise OptionError("json", "has no effect here: the output is JSON in any case")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Threads(Options):
+    """A command that uses threads."""
+
+    threads: int = option(0, "Threads; 0 is all cores.", least=0, most=4096, section=RUNNING, is_result=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ray(Options):
+    """A command that can work on a cluster."""
+
+    ray: str | None = option(
+        None,
+        "Work on this Ray cluster; without an address, start one here.",
+        metavar="[ADDRESS]",
+        section=RUNNING,
+        is_result=False,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch(Output, Threads, Ray):
+    """A command that answers records, one after the other."""
+
+    resume: bool = option(
+        False, "Continue an earlier run of the same command.", section=RUNNING, is_result=False
+    )
+    on_error: str = option(
+        "record",
+        "A record without an answer ends the job, is left out, or gives an empty or error record.",
+        choices=POLICIES,
+        section=RUNNING,
+    )
+
+    def job(self, command: str, files: Sequence[str], **details: Any) -> Job:
+        """Return how the records are written; ``files`` are those that answering needs."""
+        results = {name: file_state(str(v)) if v in files else v for name, v in self.results().items()}
+        results |= details.pop("results", {})
+        where: dict[str, Any] = {"ray": self.ray, "threads": self.threads, "files": tuple(files)}
+        return Job(command, results, self.output, self.resume, self.on_error, **where, **details)
+
+    def choose_seed(self, seed: int | None) -> int:
+        """Return the user's seed, that of the job to continue, or a new one; show it."""
+        return choose_seed(seed, self.quiet, self.output, self.resume)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seed(Options):
+    """A command that draws."""
+
+    seed: int | None = option(None, "Seed; drawn and shown if not given.", least=0, most=MAX_SEED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lm(Options):
+    """A command that needs a language model."""
+
+    lm: str = option(MISSING, "ARPA file, plain or compressed; or what `lm compile` wrote.", metavar="LM")
+
+
+def say(message: str, quiet: bool = False) -> None:
+    """Tell the user something on stderr."""
+    if not quiet:
+        print(f"hiddenite: {message}", file=sys.stderr)
 
 
 def parse_size(text: str) -> int:
@@ -65,13 +142,13 @@ def parse_size(text: str) -> int:
 
 
 def size_option(text: str, name: str) -> int:
-    """Read the size that option ``name`` gives; a usage error otherwise."""
+    """Read the size that option ``name`` gives; OptionError otherwise."""
     try:
         size = parse_size(text)
     except (ValueError, OverflowError):
         size = 0
     if size <= 0:
-        raise typer.BadParameter(f"found '{text}', expected a size such as 500M or 2G", param_hint=name)
+        raise OptionError(name, f"is '{text}', expected a size such as 500M or 2G")
     return size
 
 
@@ -83,20 +160,3 @@ def random_seed() -> int:
 def json_line(record: dict[str, Any] | str) -> str:
     """Return the record as one line of JSON."""
     return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def with_address(arguments: Sequence[str]) -> list[str]:
-    """Return a command line in which ``--ray`` without an address has the local one.
-
-    An address is ``local``, ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``; what else follows is an argument.
-    """
-    completed = []
-    for argument, following in itertools.zip_longest(arguments, arguments[1:], fillvalue=""):
-        bare = argument == "--ray" and not _is_address(following)
-        completed.append(f"--ray={LOCAL}" if bare else argument)
-    return completed
-
-
-def _is_address(text: str) -> bool:
-    host, colon, port = text.removeprefix("ray://").rpartition(":")
-    return text in (LOCAL, "auto") or bool(colon and host and port.isdecimal() and "/" not in host)

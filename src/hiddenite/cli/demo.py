@@ -1,4 +1,4 @@
-"""hiddenite demo: noisy key presses decoded exactly, on a built-in text; no files needed."""
+"""hiddenite demo: each task on built-in texts, no files needed; here noisy key presses, decoded exactly."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ import math
 import re
 import time
 import warnings
-from typing import Annotated
+from dataclasses import dataclass
 
-import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from hiddenite.channel import Keypad
 from hiddenite.cli.demo_align import demo_align
+from hiddenite.cli.demo_correct import demo_correct
 from hiddenite.cli.demo_hmmlm import demo_hmmlm
 from hiddenite.cli.demo_induce import demo_induce
-from hiddenite.errors import HiddeniteWarning
+from hiddenite.errors import HiddeniteWarning, OptionError
 from hiddenite.inference import decode, kbest, marginals, sample
 from hiddenite.ngram import NgramModel
+from hiddenite.options import Options, argument, join_names, option
 
 ORDER = 5
 NUM_MESSAGES = 5
@@ -30,7 +31,7 @@ NOISE_SEED = 7
 SAMPLE_SEED = 1
 HELD_OUT = 997  # every so many sentences one is kept from training
 LENGTHS = range(6, 13)  # words in a message
-TASKS = ("decode", "align", "induce", "hmmlm")
+TASKS = ("correct", "decode", "align", "induce", "hmmlm")
 
 SMALL_TEXT = """
 the quick brown fox jumps over the lazy dog . the lazy dog sleeps under the old tree .
@@ -39,37 +40,43 @@ the dog barks and the fox runs over the hill . the quiet house stands under the 
 the fox runs over the old hill . the lazy dog barks under the tree .
 """
 
-EPILOGS = {"demo": "Example: hiddenite demo decode '843 5673 47 69 74374373 0'"}
+
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions(Options):
+    """The options of demo."""
+
+    task: str = argument(
+        "correct", "correct, decode, align, induce, hmmlm, or key presses to decode.", "[TASK]"
+    )
+    keys: str | None = argument(None, "Your own text to correct, or key presses to decode.", "[INPUT]")
+    html: str | None = option(
+        None, "Write the matrices as a page.", metavar="FILE", when={"task": ("align",)}
+    )
 
 
-def demo(
-    task: Annotated[
-        str, typer.Argument(metavar="[TASK]", help="decode, align, induce, hmmlm, or key presses to decode.")
-    ] = "decode",
-    keys: Annotated[
-        str | None, typer.Argument(metavar="[KEYS]", help="Your own key presses, words separated by spaces.")
-    ] = None,
-    html: Annotated[
-        str | None, typer.Option("--html", metavar="FILE", help="align: write the matrices as a page.")
-    ] = None,
-) -> None:
-    """Train a model, type noisy messages on a phone's keypad, and read them back with proof.
+def demo(options: DemoOptions) -> None:
+    """Correct everyday text and a line of OCR, every change with its probability, all with proof.
 
-    "align" aligns the words of the King James and the World English Bible instead; "induce" finds the parts
-    of speech of the text; "hmmlm" trains a hidden Markov language model and lets it write under constraints.
+    "decode" types noisy messages on a phone's keypad and reads them back; "align" aligns the words of the
+    King James and the World English Bible; "induce" finds the parts of speech of the text; "hmmlm" trains a
+    hidden Markov language model and lets it write under constraints.
 
-    The text is the World English Bible (public domain; extra "demo"), or a few sentences where that is not
-    installed.
+    English is known from packages (extra "english"). The text of the other demos is the World English Bible
+    (public domain; extra "demo"), or a few sentences where that is not installed.
     """
+    task, keys = options.task, options.keys
     if task not in TASKS:
         if keys is not None or not re.fullmatch(r"[0-9* ]+", task):
-            raise typer.BadParameter(f"found '{task}', expected {', '.join(TASKS)} or key presses")
-        keys = task
-    if task != "align" and html is not None:
-        raise typer.BadParameter("only align writes a page", param_hint="--html")
+            raise OptionError("task", f"is '{task}', expected {join_names(TASKS)}, or key presses")
+        task, keys = "decode", task
+    if keys is not None and task not in ("correct", "decode"):
+        raise OptionError("keys", f"has no effect with {task}")
     console = Console(highlight=False)
+    if task == "correct":
+        demo_correct(console, lambda: train_model(built_in_text()[1]), keys)
+        return
     if task == "align":
-        demo_align(console, html)
+        demo_align(console, options.html)
         return
     if task == "hmmlm":
         demo_hmmlm(console, *built_in_text())
@@ -174,3 +181,6 @@ def _show_posterior(console: Console, model: NgramModel, keypad: Keypad, keys: s
         drawn.add_row(str(one.count), f"{share:.3f}", " ".join(one.words))
     console.print(drawn)
     console.print(f"ln of the total weight of all readings: {total:.4f}")
+
+
+COMMANDS = {"demo": (demo, DemoOptions, "hiddenite demo correct 'I recieve teh adress tommorow .'")}

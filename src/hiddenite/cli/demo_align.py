@@ -19,7 +19,7 @@ from hiddenite.align.corpus import align_corpus
 from hiddenite.align.options import AlignerOptions
 from hiddenite.align.training import Training
 from hiddenite.cli.align_page import page
-from hiddenite.corpus import atomic_output
+from hiddenite.files.output import atomic_output
 
 SEED = 1
 OPTIONS = AlignerOptions(model1_sweeps=8, hmm_sweeps=8, fertility_sweeps=30, chains=1)
@@ -126,5 +126,5 @@ def matrix(one: Shown) -> Text:
 
 def shade(probabilities: NDArray[np.float32], i: int, j: int) -> str:
     """Return the character of a cell."""
-    level = float(probabilities[j, i]) * (len(SHADES) - 1)
+    level = float(probabilities[i, j]) * (len(SHADES) - 1)
     return SHADES[min(round(level), len(SHADES) - 1)]

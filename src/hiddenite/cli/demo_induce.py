@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from rich.console import Console
 from rich.table import Table
 
-from hiddenite.induce.induction import Induction, induce
+from hiddenite.induction.induction import Induction, induce
 
 SEED = 1
 NUM_TAGS = 20

@@ -2,54 +2,71 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Annotated
+from collections.abc import Collection
+from dataclasses import dataclass
 
-import typer
+from hiddenite.channel import AMBIGUITY, MAP_NUMBERS, encoder_from_name
+from hiddenite.cli.common import Output, random_seed, say
+from hiddenite.cli.progress import progress
+from hiddenite.errors import OptionError
+from hiddenite.files.corpus import ChunkReader, file_bytes, line_blocks
+from hiddenite.files.output import atomic_output
+from hiddenite.options import argument, option
 
-from hiddenite.channel import AMBIGUITY, encoder_from_name
-from hiddenite.cli.common import Output, Quiet, byte_progress, random_seed
-from hiddenite.corpus import ChunkReader, atomic_output, file_bytes, line_blocks
 
-MAX_SEED = (1 << 64) - 1
-EPILOGS = {"encode": "Example: echo 'the dog barks' | hiddenite encode --channel keypad --noise --seed 1"}
+@dataclass(frozen=True, kw_only=True)
+class EncodeOptions(Output):
+    """The options of encode."""
+
+    text: str = argument("-", "Text, one message a line.", "[TEXT]")
+    channel: str = option("keypad", "keypad, typo, confusion:FILE or map:FILE.", metavar="CHANNEL")
+    noise: bool = option(False, "Draw errors from the channel's own model.")
+    seed: int | None = option(
+        None,
+        "Seed of the noise; drawn and shown if not given.",
+        least=0,
+        most=2**64 - 1,
+        when={"noise": (True,)},
+    )
+    ambiguity: float | None = option(
+        None,
+        f"The constant k of the keypad, {AMBIGUITY:g} if not given; smaller is noisier.",
+        least=0,
+        when={"channel": ("keypad",), "noise": (True,)},
+    )
+    map_numbers: str = option("probabilities", "What the numbers of a map are.", choices=tuple(MAP_NUMBERS))
+    map_joiner: str | None = option(
+        None, "What joins the words of a map's alternatives of several words.", metavar="TEXT"
+    )
+
+    def check_effects(self, given: Collection[str]) -> None:
+        """Refuse what only a map uses."""
+        super().check_effects(given)
+        kind = self.channel.partition(":")[0]
+        for name in ("map_numbers", "map_joiner"):
+            if name in given and kind != "map":
+                raise OptionError(name, f"has no effect with --channel {kind}; it needs map:FILE")
 
 
-def encode(
-    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="Text, one message a line.")] = "-",
-    *,
-    channel: Annotated[
-        str, typer.Option("--channel", metavar="CHANNEL", help="keypad, typo or confusion:FILE.")
-    ] = "keypad",
-    noise: Annotated[bool, typer.Option("--noise", help="Draw errors from the channel's own model.")] = False,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, max=(1 << 64) - 1, help="Seed of the noise; by default a new one, shown."),
-    ] = None,
-    ambiguity: Annotated[
-        float | None,
-        typer.Option(
-            metavar="K", min=0.0, help=f"The keypad's k: less is noisier. {AMBIGUITY:g} if it is not given."
-        ),
-    ] = None,
-    output: Output = "-",
-    quiet: Quiet = False,
-) -> None:
+def encode(options: EncodeOptions) -> None:
     """Turn text into what a channel would show: key presses, typed text with slips, misread text.
 
     One line in, one line out; empty lines stay empty. Without --noise, what a perfect writer produces. With
     it, line l draws from stream l of the seed: its errors do not depend on the other lines.
     """
-    if seed is not None and not noise:
-        raise typer.BadParameter("a seed has no effect without --noise", param_hint="--seed")
-    encoder = encoder_from_name(channel, ambiguity)
-    chosen = (random_seed() if seed is None else seed) if noise else None
-    if noise and not quiet:
-        print(f"hiddenite: seed {chosen}", file=sys.stderr)
+    encoder = encoder_from_name(options.channel, options.ambiguity, options.map_numbers, options.map_joiner)
+    seed = None
+    if options.noise:
+        seed = random_seed() if options.seed is None else options.seed
+        say(f"seed {seed}", options.quiet)
     with (
-        byte_progress("encoding", file_bytes([text]), quiet) as report,
-        ChunkReader(text, report) as reader,
-        atomic_output(output) as out,
+        progress("encoding", file_bytes([options.text]), options.quiet) as report,
+        ChunkReader(options.text, report) as reader,
+        atomic_output(options.output) as out,
     ):
         for lines, first_line in line_blocks(reader):
-            out.write(encoder.encode_text(lines, chosen, reader.name, first_line))
+            out.write(encoder.encode_text(lines, seed, reader.name, first_line))
+
+
+_EXAMPLE = "echo 'the dog barks' | hiddenite encode --channel keypad --noise --seed 1"
+COMMANDS = {"encode": (encode, EncodeOptions, _EXAMPLE)}

@@ -2,370 +2,195 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
 
-import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-from hiddenite.cli.common import AsJson, Output, Quiet, Threads, byte_progress, hush, json_line, random_seed
-from hiddenite.cli.hmmlm_gradient import gradient_training
-from hiddenite.corpus import ChunkReader, atomic_output, file_bytes, line_blocks, tokenize
-from hiddenite.errors import ModelError
+from hiddenite.cli import hmmlm_distill, hmmlm_lexical, hmmlm_train
+from hiddenite.cli.command import command, group
+from hiddenite.cli.common import Json, OnlyJson, Output, OutputFile, Threads, json_line, random_seed, say
+from hiddenite.cli.progress import progress
+from hiddenite.errors import OptionError
+from hiddenite.files.corpus import ChunkReader, file_bytes, line_blocks, tokenize
+from hiddenite.files.output import atomic_output
 from hiddenite.hmmlm.clusters import FORMATS, MAX_PASSES, Clustering, Clusters
+from hiddenite.hmmlm.generation import LONGEST
 from hiddenite.hmmlm.interpolation import Interpolation
 from hiddenite.hmmlm.model import MAX_LENGTH, HMMLanguageModel
-from hiddenite.hmmlm.options import MAX_SEED, SETS, HMMOptions
-from hiddenite.hmmlm.training import Training, read_text
+from hiddenite.hmmlm.options import MAX_SEED
+from hiddenite.hmmlm.training import read_text
 from hiddenite.ngram import NgramModel
-from hiddenite.results import ScoreSummary
+from hiddenite.options import MISSING, Options, argument, option
+from hiddenite.scores import ScoreSummary
 
-if TYPE_CHECKING:
-    from hiddenite.hmmlm.neural.task import NeuralTraining
-
-METHODS = ("em", "gradient", "neural")
 GENERATORS = ("sample", "rescore", "best")
 
-app = typer.Typer(help="Hidden Markov language models.", no_args_is_help=True)
+app = group("Hidden Markov language models.")
 
-Text = Annotated[str, typer.Argument(metavar="TEXT", help="Text, one sentence a line; - is stdin.")]
-Model = Annotated[str, typer.Option("--model", metavar="MODEL", help="File of `hmmlm train`.")]
-Seed = Annotated[
-    int | None, typer.Option("--seed", min=0, max=MAX_SEED, help="Seed; drawn and shown if not given.")
-]
+hmmlm_lexical.add_to(hmmlm_train.app)
+app.add_typer(hmmlm_train.app, name="train")
+hmmlm_distill.add_to(app)
 
 
-def _seed(seed: int | None, quiet: bool) -> int:
-    chosen = random_seed() if seed is None else seed
-    if not quiet:
-        print(f"hiddenite: seed {chosen}", file=sys.stderr)
-    return chosen
+@dataclass(frozen=True, kw_only=True)
+class Model(Options):
+    """A command that needs a hidden Markov language model."""
+
+    model: str = option(MISSING, "File of `hmmlm train`.", metavar="MODEL")
 
 
-@contextlib.contextmanager
-def _turns(label: str, total: int, quiet: bool) -> Iterator[Callable[[int, str], None]]:
-    """Show turns done and a note on stderr, only on a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _, __: None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
-    console = Console(stderr=True)
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
-        task = progress.add_task(label, total=total, note="")
-        yield lambda done, note: progress.update(task, completed=done, note=note)
+@dataclass(frozen=True, kw_only=True)
+class ClusterOptions(OutputFile, Threads):
+    """The options of hmmlm cluster."""
+
+    text: str = argument(MISSING, "Text, one sentence a line; - is stdin.", "TEXT")
+    clusters: int = option(128, "Number of classes.", least=1)
+    format: str = option("tsv", "word, class, count; or bits, word, count.", choices=tuple(FORMATS))
+    start: str | None = option(None, "Classes to continue from, in either format.", metavar="FILE")
+    passes: int = option(MAX_PASSES, "Passes over the words, at most.", least=1)
 
 
-@app.command(
-    "cluster", epilog="Example: hiddenite hmmlm cluster corpus.txt --clusters 8 --output clusters.tsv"
+@command(
+    app,
+    "cluster",
+    ClusterOptions,
+    example="hiddenite hmmlm cluster corpus.txt --clusters 8 --output clusters.tsv",
 )
-def cluster(
-    text: Text,
-    *,
-    clusters: Annotated[int, typer.Option("--clusters", min=1, help="Number of classes.")] = 128,
-    output: Output,
-    file_format: Annotated[
-        str,
-        typer.Option("--format", help=f"{' or '.join(FORMATS)}: word, class, count; or bits, word, count."),
-    ] = "tsv",
-    start: Annotated[
-        str | None, typer.Option("--start", metavar="FILE", help="Classes to go on from, in either format.")
-    ] = None,
-    passes: Annotated[
-        int, typer.Option("--passes", min=1, help="Passes over the words, at most.")
-    ] = MAX_PASSES,
-    threads: Threads = 0,
-    quiet: Quiet = False,
-) -> None:
+def cluster(options: ClusterOptions) -> None:
     """Cluster words by exchange so that neighbouring classes tell most about each other (Brown's objective).
 
     The result is the same for any number of threads. With --start, words keep their class until a better one
     is found, and new words get one.
     """
-    hush(quiet)
-    if file_format not in FORMATS:
-        raise typer.BadParameter(
-            f"found '{file_format}', expected {' or '.join(FORMATS)}", param_hint="--format"
-        )
-    first = None if start is None else Clusters.load(start)
-    name = "<stdin>" if text == "-" else text
+    options.hush()
     clustering = Clustering(
-        [read_text(text)], clusters, start=first, passes=passes, threads=threads, names=[name]
+        [read_text(options.text)],
+        options.clusters,
+        start=None if options.start is None else Clusters.load(options.start),
+        passes=options.passes,
+        threads=options.threads,
+        names=["<stdin>" if options.text == "-" else options.text],
     )
-    with _turns("clustering", passes, quiet) as report:
+    with progress("clustering", options.passes, options.quiet) as report:
         for turn in clustering:
-            report(turn.number, f"moved {turn.moved:,}  information {turn.average_mutual_information:.4f}")
-    clustering.result().save(output, file_format)
+            report(turn.number, f"moved {turn.moved:,}, information {turn.average_mutual_information:.4f}")
+    clustering.result().save(options.output, options.format)
 
 
-@app.command(
-    "train",
-    epilog="Example: hiddenite hmmlm train corpus.txt --states 16 --clusters 4 --seed 1 --output corpus.hmm",
-)
-def train(
-    text: Text,
-    *,
-    output: Output,
-    states: Annotated[int, typer.Option("--states", min=1, help="States; </s> has one more.")] = 4096,
-    clusters: Annotated[
-        str,
-        typer.Option("--clusters", metavar="C|FILE", help="Number of classes, or a file of `hmmlm cluster`."),
-    ] = "128",
-    method: Annotated[str, typer.Option("--method", help=f"One of {', '.join(METHODS)}.")] = "em",
-    valid: Annotated[
-        str | None,
-        typer.Option(
-            "--valid", metavar="TEXT", help="Held-out text: chooses smoothing and members' weights."
-        ),
-    ] = None,
-    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Passes over the text.")] = 24,
-    members: Annotated[
-        int, typer.Option("--members", min=1, help="Chains of a mixture; each has so many states.")
-    ] = 1,
-    rounds: Annotated[
-        int, typer.Option("--rounds", min=0, help="Rounds of log-bilinear transitions after the last epoch.")
-    ] = 0,
-    sets: Annotated[
-        str, typer.Option("--sets", help=f"States of a word: {' (of its class) or '.join(SETS)} (random).")
-    ] = "brown",
-    states_per_word: Annotated[
-        int | None,
-        typer.Option("--states-per-word", min=1, help="For uniform sets; states / clusters if not given."),
-    ] = None,
-    folds: Annotated[
-        int, typer.Option("--folds", min=1, help="Parts of the text, each left out in turn.")
-    ] = 6,
-    checkpoint: Annotated[
-        str | None,
-        typer.Option("--checkpoint", metavar="FILE", help="Kept up to date; gone on from if it exists."),
-    ] = None,
-    start: Annotated[
-        str | None,
-        typer.Option("--start", metavar="MODEL", help="gradient, neural: a trained model to begin at."),
-    ] = None,
-    transitions: Annotated[
-        str, typer.Option("--transitions", help="gradient, neural: factored (over classes) or full.")
-    ] = "factored",
-    dropout: Annotated[
-        str, typer.Option("--dropout", help="gradient, neural: none, state or unstructured.")
-    ] = "none",
-    dropout_rate: Annotated[
-        float,
-        typer.Option("--dropout-rate", min=0.0, max=1.0, help="gradient, neural: share that is dropped."),
-    ] = 0.5,
-    tying: Annotated[
-        str, typer.Option("--tying", help="neural: vectors shared, none, emission or all.")
-    ] = "none",
-    width: Annotated[int, typer.Option("--width", min=1, help="neural: of vectors and networks.")] = 128,
-    batching: Annotated[
-        str, typer.Option("--batching", help="gradient, neural: sentences (shuffled) or document (in order).")
-    ] = "sentences",
-    batch_tokens: Annotated[
-        int, typer.Option("--batch-tokens", min=1, help="gradient, neural: words of a step.")
-    ] = 512,
-    rate: Annotated[float, typer.Option("--rate", help="gradient, neural: learning rate.")] = 3e-3,
-    seed: Seed = None,
-    threads: Threads = 0,
-    quiet: Quiet = False,
-) -> None:
-    """Train a hidden Markov language model with sparse emissions.
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions(Model, Output, Threads, OnlyJson):
+    """The options of hmmlm score."""
 
-    --method em counts and smooths; gradient and neural (extra `neural`) follow the gradient of the evidence,
-    with one number for each probability or with networks.
-
-    Memory: 4 bytes for each pair of states, times two to eight. Words seen in other texts only are <unk>.
-    With --checkpoint and the same --seed, an interrupted training goes on and ends with the same model.
-    """
-    hush(quiet)
-    if method not in METHODS:
-        raise typer.BadParameter(f"found '{method}', expected {', '.join(METHODS)}", param_hint="--method")
-    given = None if clusters.isdecimal() else Clusters.load(clusters)
-    if clusters.isdecimal() and int(clusters) < 1:
-        raise typer.BadParameter("found 0, expected at least one cluster or a file", param_hint="--clusters")
-    if method != "em":
-        number = int(clusters) if given is None else given.num_classes
-        by_gradient = gradient_training(
-            text,
-            {
-                "states": states,
-                "clusters": number,
-                "sets": sets,
-                "states_per_word": states_per_word,
-                "parameterisation": "scalar" if method == "gradient" else "neural",
-                "transitions": transitions,
-                "dropout": dropout,
-                "dropout_rate": dropout_rate,
-                "tying": tying,
-                "width": width,
-            },
-            {"epochs": epochs, "batching": batching, "batch_tokens": batch_tokens, "rate": rate},
-            seed=_seed(seed, quiet),
-            valid=valid,
-            clusters=given,
-            start=start,
-            threads=threads,
-            checkpoint=checkpoint,
-        )
-        _run(by_gradient, checkpoint, quiet)
-        by_gradient.model().save(output)
-        return
-    if start is not None:
-        raise typer.BadParameter("EM begins at random; use --method gradient or neural", param_hint="--start")
-    try:
-        options = HMMOptions(
-            states=states,
-            clusters=int(clusters) if given is None else given.num_classes,
-            sets=sets,
-            states_per_word=states_per_word,
-            epochs=epochs,
-            folds=folds,
-            cross_validated=folds > 1,
-            members=members,
-            rounds=rounds,
-        )
-    except ModelError as error:
-        raise typer.BadParameter(str(error)) from None
-    training = Training(
-        read_text(text),
-        options,
-        seed=_seed(seed, quiet),
-        valid=None if valid is None else read_text(valid),
-        clusters=given,
-        threads=threads,
-        checkpoint=checkpoint,
-        names=("<stdin>" if text == "-" else text, valid or ""),
-    )
-    _run(training, checkpoint, quiet)
-    HMMLanguageModel.from_training(training).save(output)
+    text: str = argument("-", "Text, one sentence a line; - is stdin.", "[TEXT]")
+    summary: bool = option(False, "Totals and perplexities instead of sentences.")
+    lm: str | None = option(None, "ARPA file to interpolate with; needs --valid.", metavar="LM")
+    valid: str | None = option(None, "Text on which the weights are fitted; needs --lm.", metavar="TEXT")
 
 
-def _run(training: Training | NeuralTraining, checkpoint: str | None, quiet: bool) -> None:
-    complete = False
-    try:
-        with _turns("training", training.num_epochs, quiet) as report:
-            for epoch in training:
-                valid = "" if epoch.valid_perplexity is None else f"  valid {epoch.valid_perplexity:.2f}"
-                report(epoch.number, f"epoch {epoch.number}/{epoch.total}  ln p {epoch.log_prob:.4f}{valid}")
-        complete = True
-    finally:
-        if not complete and checkpoint is not None and Path(checkpoint).exists():
-            print(
-                f"hiddenite: finished epochs are in {checkpoint}; run the command with the same --seed "
-                f"{training.seed} to go on from there",
-                file=sys.stderr,
-            )
-
-
-@app.command("score", epilog="Example: hiddenite hmmlm score --model corpus.hmm heldout.txt --summary")
-def score(
-    model: Model,
-    text: Text = "-",
-    *,
-    summary: Annotated[
-        bool, typer.Option("--summary", help="Totals and perplexities instead of sentences.")
-    ] = False,
-    lm: Annotated[
-        str | None, typer.Option("--lm", metavar="LM", help="ARPA file to interpolate with; needs --valid.")
-    ] = None,
-    valid: Annotated[
-        str | None, typer.Option("--valid", metavar="TEXT", help="Text on which the weights are fitted.")
-    ] = None,
-    output: Output = "-",
-    threads: Threads = 0,
-    json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
+@command(app, "score", ScoreOptions, example="hiddenite hmmlm score --model corpus.hmm heldout.txt --summary")
+def score(options: ScoreOptions) -> None:
     """Score sentences: one JSON object a line with log_prob (natural), tokens (</s> included) and oov.
 
-    The output is JSON with and without --json. Unknown words count as <unk> and are counted in oov.
+    Unknown words count as <unk> and are counted in oov.
     """
-    del json
-    hush(quiet)
-    if (lm is None) != (valid is None):
-        raise typer.BadParameter("--lm and --valid come together: the weights are fitted on the latter")
-    loaded = HMMLanguageModel.load(model)
+    options.hush()
+    if (options.lm is None) != (options.valid is None):
+        raise OptionError("valid", "needs --lm, and --lm needs --valid: the weights are fitted on that text")
+    model = HMMLanguageModel.load(options.model)
     mixed = None
-    if lm is not None and valid is not None:
-        mixed = Interpolation.fit([loaded, NgramModel.load(lm)], read_text(valid), threads)
-        if not quiet:
-            print(f"hiddenite: weight of the hidden Markov model {mixed.weights[0]:.4f}", file=sys.stderr)
+    if options.lm is not None and options.valid is not None:
+        mixed = Interpolation.fit(
+            [model, NgramModel.load(options.lm)], read_text(options.valid), options.threads
+        )
+        say(f"weight of the hidden Markov model {mixed.weights[0]:.4f}", options.quiet)
     total = ScoreSummary(0, 0, 0, 0.0, 0.0)
     with (
-        byte_progress("scoring", file_bytes([text]), quiet) as report,
-        ChunkReader(text, report) as reader,
-        atomic_output(output) as out,
+        progress("scoring", file_bytes([options.text]), options.quiet) as report,
+        ChunkReader(options.text, report) as reader,
+        atomic_output(options.output) as out,
     ):
         for lines, first_line in line_blocks(reader):
             if mixed is None:
-                scores = loaded.score_text(lines, threads, reader.name, first_line)
+                scores = model.score_text(lines, options.threads, reader.name, first_line)
             else:
-                tokens = loaded.read(lines, reader.name, first_line)
-                scores = loaded.scores(tokens, mixed.token_log_probs(lines, threads))
+                tokens = model.read(lines, reader.name, first_line)
+                scores = model.scores(tokens, mixed.token_log_probs(lines, options.threads))
             total += scores.summary()
-            if not summary:
+            if not options.summary:
                 out.write("".join(json_line(s.to_dict()) for s in scores).encode())
-        if summary:
+        if options.summary:
             out.write(json_line(total.to_dict()).encode())
 
 
-@app.command(
+def _phrases(keywords: str) -> list[str]:
+    """Words, or phrases between commas; a comma after a backslash is part of a word."""
+    parts = [part.replace("\0", ",") for part in keywords.replace("\\,", "\0").split(",")]
+    found = [part for part in parts if part.strip()] if len(parts) > 1 else tokenize(parts[0])
+    if keywords and not found:
+        raise OptionError("keywords", f"has no word: '{keywords}'; a comma that is a word is written \\,")
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerateOptions(Model, Output, Threads, Json):
+    """The options of hmmlm generate."""
+
+    keywords: str = option(
+        "",
+        r"Words that must occur, in any order; phrases between commas; \, is a comma.",
+        metavar="WORDS",
+    )
+    pattern: str | None = option(
+        None, r"Regular expression over words: 'the (dog|cat) .* \.'", metavar="REGEX"
+    )
+    length: int | None = option(None, f"Words; up to {MAX_LENGTH} if not given.", least=0, most=LONGEST)
+    n: int = option(1, "Sentences.", "-n", least=1, when={"method": ("sample", "rescore")})
+    method: str = option(
+        "sample",
+        "sample: independent draws; rescore: the best of many; best: words and states.",
+        choices=GENERATORS,
+    )
+    candidates: int = option(100, "Draws to choose from.", least=1, when={"method": ("rescore",)})
+    budget: float | None = option(
+        None, "Seconds; it is an error if they do not suffice.", metavar="S", least=0
+    )
+    seed: int | None = option(
+        None,
+        "Seed; drawn and shown if not given.",
+        least=0,
+        most=MAX_SEED,
+        when={"method": ("sample", "rescore")},
+    )
+
+
+@command(
+    app,
     "generate",
-    epilog="Example: hiddenite hmmlm generate --model corpus.hmm --keywords 'dog tree' --length 8 --seed 1",
+    GenerateOptions,
+    example="hiddenite hmmlm generate --model corpus.hmm --keywords 'dog tree' --length 8 --seed 1",
 )
-def generate(
-    model: Model,
-    *,
-    keywords: Annotated[
-        str, typer.Option("--keywords", help="Words that must occur, in any order; phrases between commas.")
-    ] = "",
-    pattern: Annotated[
-        str | None,
-        typer.Option(
-            "--pattern", metavar="REGEX", help=r"Regular expression over words: 'the (dog|cat) .* \.'"
-        ),
-    ] = None,
-    length: Annotated[
-        int | None, typer.Option("--length", min=0, help=f"Words; up to {MAX_LENGTH} if not given.")
-    ] = None,
-    number: Annotated[int, typer.Option("-n", min=1, help="Sentences.")] = 1,
-    method: Annotated[
-        str,
-        typer.Option(
-            "--method", help="sample: independent draws; rescore: the best of many; best: words and states."
-        ),
-    ] = "sample",
-    candidates: Annotated[int, typer.Option("--candidates", min=1, help="Draws to choose from.")] = 100,
-    seed: Seed = None,
-    output: Output = "-",
-    threads: Threads = 0,
-    json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
+def generate(options: GenerateOptions) -> None:
     """Generate sentences that satisfy a constraint, exactly as the model would if it had to.
 
     With --json one object a line: words, log_prob, and the exact log probability of the constraint.
     """
-    hush(quiet)
-    if method not in GENERATORS:
-        raise typer.BadParameter(f"found '{method}', expected {', '.join(GENERATORS)}", param_hint="--method")
-    loaded = HMMLanguageModel.load(model)
-    phrases = (
-        [part for part in keywords.split(",") if part.strip()] if "," in keywords else tokenize(keywords)
-    )
-    result = loaded.generate(
-        number,
-        length=length,
+    options.hush()
+    model = HMMLanguageModel.load(options.model)
+    phrases = _phrases(options.keywords)
+    seed = 0
+    if options.method != "best":
+        seed = random_seed() if options.seed is None else options.seed
+        say(f"seed {seed}", options.quiet)
+    result = model.generate(
+        options.n,
+        length=options.length,
         keywords=phrases,
-        pattern=pattern,
-        method=method,
-        candidates=candidates,
-        seed=_seed(seed, quiet) if method != "best" else 0,
-        threads=threads,
+        pattern=options.pattern,
+        method=options.method,
+        candidates=options.candidates,
+        budget=options.budget,
+        seed=seed,
+        threads=options.threads,
     )
-    with atomic_output(output) as out:
+    with atomic_output(options.output) as out:
         for sentence in result.sentences:
             record = sentence.to_dict() | {"constraint_log_prob": result.to_dict()["constraint_log_prob"]}
-            out.write((json_line(record) if json else " ".join(sentence.words) + "\n").encode())
+            out.write((json_line(record) if options.json else " ".join(sentence.words) + "\n").encode())

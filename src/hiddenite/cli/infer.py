@@ -4,161 +4,186 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
-from typing import Annotated, Any
-
-import typer
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
 
 from hiddenite._core import TaskKind
-from hiddenite.channel import Channel, channel_from_name
-from hiddenite.cli.batch import (
-    Block,
-    Job,
-    OnError,
-    Outcome,
-    Ray,
-    Resume,
-    choose_seed,
-    file_state,
-    line_records,
-    run_batch,
+from hiddenite.channel import MAP_NUMBERS, WITH_FILE, Channel, TypoRates, channel_from_name
+from hiddenite.cli.common import Batch, Json, Seed
+from hiddenite.cli.infer_output import (
+    Result,
+    decoded_text,
+    kbest_text,
+    marginals_text,
+    outcome,
+    samples_text,
+    sure_outcome,
 )
-from hiddenite.cli.common import AsJson, Lm, Output, Quiet, Threads, byte_progress, hush, json_line
-from hiddenite.cli.proofs import ProofOption, check_proof_options, written_proofs
-from hiddenite.copies import here
-from hiddenite.corpus import ChunkReader, file_bytes
-from hiddenite.errors import HiddeniteError
-from hiddenite.inference import BATCH, EPSILON, METHODS, Budget, Query, answer_lines
+from hiddenite.cli.progress import progress
+from hiddenite.cli.proofs import Proofs, written_proofs
+from hiddenite.cli.weights import WeightedModel
+from hiddenite.errors import HiddeniteError, OptionError
+from hiddenite.files.corpus import ChunkReader, file_bytes
+from hiddenite.inference import BATCH, answer_lines
+from hiddenite.jobs.batch import AnswerBlock, Block, Outcome, line_records, run_batch
+from hiddenite.jobs.model_cache import local_path
 from hiddenite.ngram import NgramModel
+from hiddenite.options import MISSING, argument, option
 from hiddenite.proof import ProofWriter, header_of, prove
-from hiddenite.results import Decoded, Failure, KBest, Marginals, Proof, Samples
+from hiddenite.query import EPSILON, METHODS, Budget, Query
+from hiddenite.results import Decoded, Failure, Proof
 
-TOP_WORDS = 5  # of each position, in the marginals' text form
-
-Result = Decoded | KBest | Samples | Marginals | Failure
-
-ChannelName = Annotated[
-    str, typer.Option("--channel", metavar="CHANNEL", help="keypad, typo, slots or confusion:FILE.")
-]
-Input = Annotated[str, typer.Argument(metavar="[INPUT]", help="One observation a line; - is stdin.")]
-Keep = Annotated[
-    int | None,
-    typer.Option("--keep", min=1, help="Only the N candidates of highest channel weight per position."),
-]
-Ambiguity = Annotated[
-    float | None, typer.Option("--ambiguity", min=0.0, help="Keypad: the constant k; larger is less noisy.")
-]
-Distance = Annotated[int | None, typer.Option("--distance", min=0, help="Typo: most edits per word.")]
-NoEnd = Annotated[bool, typer.Option("--no-end", help="The text need not end after the last word.")]
-MethodOption = Annotated[str, typer.Option("--method", help=f"One of {', '.join(METHODS)}.")]
-Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed; drawn and shown if not given.")]
-BudgetOption = Annotated[
-    float | None,
-    typer.Option("--budget", min=0.0, help="Seconds per record; then the best so far and its gap."),
-]
-MaxStates = Annotated[int | None, typer.Option("--max-states", min=1, help="The same in states.")]
-Epsilon = Annotated[
-    float | None,
-    typer.Option("--epsilon", min=0.0, help=f"Share that sums may leave out, default {EPSILON:g}; 0: none."),
-]
+OBJECTIVES = {"map": TaskKind.DECODE, "mbr": TaskKind.MBR}
+CHANNEL = "Channel"
+GUESSING = ("typo", "confusion")  # channels whose candidates are all words that come near
+KEEP = 16  # of these; more cost time and change hardly an answer
 
 
-@dataclasses.dataclass(frozen=True)
-class Source:
-    """Where records come from and where results go."""
+@dataclass(frozen=True, kw_only=True)
+class InferOptions(WeightedModel, Json, Batch):
+    """What decode, sample and marginals share."""
 
-    lm: str
-    channel: str
-    input: str
-    output: str
-    keep: int | None
-    ambiguity: float | None
-    distance: int | None
-    threads: int
-    as_json: bool
-    quiet: bool
-    resume: bool
-    on_error: str
-    ray: str | None
+    input: str = argument("-", "One observation a line; - is stdin.", "[INPUT]")
+    channel: str = option(
+        MISSING,
+        "keypad, typo, slots, confusion:FILE, map:FILE or classes:FILE.",
+        metavar="CHANNEL",
+        section=CHANNEL,
+    )
+    keep: int | None = option(
+        None,
+        "Only the N candidates of highest channel weight per position; 0 keeps all. By default 16 of "
+        "typo and confusion, all of the others.",
+        least=0,
+        section=CHANNEL,
+    )
+    ambiguity: float | None = option(
+        None,
+        "The constant k of the keypad; larger is less noisy.",
+        least=0,
+        section=CHANNEL,
+        when={"channel": ("keypad",)},
+    )
+    distance: int | None = option(
+        None, "Most edits per word.", least=0, section=CHANNEL, when={"channel": ("typo",)}
+    )
+    error_rate: float | None = option(
+        None, "Share of mistyped characters.", least=0, most=1, section=CHANNEL, when={"channel": ("typo",)}
+    )
+    unknown_cost: float | None = option(
+        None, "What a character of an unknown word costs (typo, confusion).", least=0, section=CHANNEL
+    )
+    map_numbers: str = option(
+        "probabilities", "What the numbers of a map are.", choices=tuple(MAP_NUMBERS), section=CHANNEL
+    )
+    map_joiner: str | None = option(
+        None,
+        "What joins the words of a map's alternatives of several words: _ for ice_cream.",
+        metavar="TEXT",
+        section=CHANNEL,
+    )
+    max_states: int | None = option(None, "States that the search may look at, per record.", least=1)
+    budget: float | None = option(None, "Seconds per record; then the best so far and its gap.", least=0)
 
-    def job(self, command: str, query: Query, exact: bool) -> Job:
-        """Return how the records are written."""
-        options = {
-            "lm": file_state(self.lm),
-            "channel": self.channel,
-            "seed": query.seed,
-            "json": self.as_json,
-            "query": query,
-            "limits": (self.keep, self.ambiguity, self.distance),
-        }
-        confusion = self.channel.removeprefix("confusion:")
-        return Job(
-            command,
-            options,
-            self.output,
-            self.resume,
-            self.on_error,
-            exact,
-            ray=self.ray,
-            processes=self.threads,
-            files=(self.lm,) if confusion == self.channel else (self.lm, confusion),
-        )
+    def check_effects(self, given: Collection[str]) -> None:
+        """Refuse the cost of unknown words where a channel has none."""
+        super().check_effects(given)
+        self.need_guessing("unknown_cost", given)
+        kind = self.channel.partition(":")[0]
+        for name in ("map_numbers", "map_joiner"):
+            if name in given and kind != "map":
+                raise OptionError(name, f"has no effect with --channel {kind}; it needs map:FILE")
+
+    def need_guessing(self, name: str, given: Collection[str]) -> None:
+        """Refuse an option of channels that see words."""
+        kind = self.channel.partition(":")[0]
+        if name in given and kind not in GUESSING:
+            raise OptionError(name, f"has no effect with --channel {kind}; it needs typo or confusion")
+
+    def kept(self) -> int | None:
+        """Return how many candidates of a position stay; None: all."""
+        kind = self.channel.partition(":")[0]
+        keep = (KEEP if kind in GUESSING else 0) if self.keep is None else self.keep
+        return keep or None
+
+    def limits(self) -> Budget:
+        """Return the budget of a record."""
+        limits = Budget.of(self.budget)
+        return limits if self.max_states is None else dataclasses.replace(limits, states=self.max_states)
+
+    def run(
+        self,
+        command: str,
+        query: Query,
+        as_text: Callable[[Any], str],
+        *,
+        exact: bool = False,
+        proof: str | None = None,
+    ) -> int:
+        """Answer each line; return the exit status."""
+        self.hush()
+        query.task()  # a bad option is an error before the model is loaded
+        kind, _, table = self.channel.partition(":")
+        files = (*self.model_files(), table) if kind in WITH_FILE else self.model_files()
+        job = self.job(command, files, exact=exact, results={"seed": query.seed})
+        with (
+            progress(command, file_bytes([self.input]), self.quiet) as report,
+            ChunkReader(self.input, report) as reader,
+            written_proofs(proof) as proofs,
+        ):
+            make = functools.partial(_answerer, self, query, as_text, proofs)
+            return run_batch(job, reader.name, line_records(reader, BATCH), make)
 
 
-def _run(
-    command: str,
-    source: Source,
-    query: Query,
-    as_text: Callable[[Any], str],
-    *,
-    exact: bool = False,
-    proof: str | None = None,
-) -> None:
-    """Answer each line; exit 1 if a record failed, 3 if one is not certified though it must be."""
-    hush(source.quiet)
-    query.task()  # a bad option is told before the model is loaded
-    job = source.job(command, query, exact)
-    with (
-        byte_progress("working", file_bytes([source.input]), source.quiet) as report,
-        ChunkReader(source.input, report) as reader,
-        written_proofs(proof) as proofs,
-    ):
-        make = functools.partial(_answerer, source, query, as_text, proofs)
-        run_batch(job, reader.name, line_records(reader, BATCH), make)
+def _channel(options: InferOptions, model: NgramModel) -> Channel:
+    kind, colon, file = options.channel.partition(":")
+    return channel_from_name(
+        kind + colon + local_path(file),
+        model.vocabulary,
+        keep=options.kept(),
+        ambiguity=options.ambiguity,
+        distance=options.distance,
+        rates=None if options.error_rate is None else TypoRates(error_rate=options.error_rate),
+        unknown_cost=options.unknown_cost,
+        numbers=options.map_numbers if kind == "map" else None,
+        joiner=options.map_joiner,
+    )
 
 
 def _answerer(
-    source: Source, query: Query, as_text: Callable[[Any], str], proofs: ProofWriter | None
-) -> Callable[[Block[bytes]], list[Outcome]]:
+    options: InferOptions, query: Query, as_text: Callable[[Any], str], proofs: ProofWriter | None
+) -> AnswerBlock[bytes]:
     """Load model and channel; return what answers a block of lines."""
-    model = NgramModel.load(here(source.lm))
-    kind, colon, file = source.channel.partition(":")
-    channel = channel_from_name(
-        kind + colon + here(file),
-        model.vocabulary,
-        keep=source.keep,
-        ambiguity=source.ambiguity,
-        distance=source.distance,
-    )
-    threads = source.threads if source.ray is None else 1  # a cluster has a process for each processor
+    model = options.load_model()
+    channel = options.weigh(_channel(options, model))
     if proofs is not None:
         proofs.begin(header_of(model))
 
-    def answer(block: Block[bytes]) -> list[Outcome]:
+    def answer(block: Block[bytes], threads: int) -> list[Outcome]:
         results = answer_lines(model, channel, block.item, query, first_record=block.first, threads=threads)
-        lines = enumerate(results, block.first + 1)
-        outcomes = [_outcome(result, line, source.as_json, as_text) for line, result in lines]
+        lines = range(block.first + 1, block.first + 1 + len(results))
+        least = getattr(options, "min_probability", None)
+        if least is not None:
+            asked = dataclasses.replace(query, kind=TaskKind.MARGINALS)
+            posteriors = answer_lines(
+                model, channel, block.item, asked, first_record=block.first, threads=threads
+            )
+            rows = zip(block.item.split(b"\n")[: block.size], results, posteriors, lines, strict=True)
+            return [
+                sure_outcome(text, best, posterior, line=line, least=least, as_json=options.json)
+                for text, best, posterior, line in rows
+            ]
+        outcomes = [outcome(*pair, options.json, as_text) for pair in zip(results, lines, strict=True)]
         if proofs is None:
             return outcomes
         texts = block.item.split(b"\n")[: block.size]
         found = [_proof(model, channel, query.end, *pair) for pair in zip(texts, results, strict=True)]
-        names = [
-            line if result.id is None else result.id for line, result in enumerate(results, block.first + 1)
-        ]
+        names = [line if one.id is None else one.id for line, one in zip(lines, results, strict=True)]
         proofs.add(block.first, list(zip(names, found, strict=True)))
         return [
-            outcome._replace(error=proof) if isinstance(proof, str) else outcome
-            for outcome, proof in zip(outcomes, found, strict=True)
+            one._replace(error=proof) if isinstance(proof, str) else one
+            for one, proof in zip(outcomes, found, strict=True)
         ]
 
     return answer
@@ -177,186 +202,119 @@ def _proof(model: NgramModel, channel: Channel, end: bool, text: bytes, result: 
     return proof
 
 
-def _outcome(result: Result, line: int, as_json: bool, as_text: Callable[[Any], str]) -> Outcome:
-    error = result.error if isinstance(result, Failure) else None
-    return Outcome(_line(result, line, as_json, as_text), line, error, _is_exact(result))
+# -------------------------------------------------------------------- commands
 
 
-def _is_exact(result: Result) -> bool:
-    match result:
-        case Decoded() | KBest():
-            return result.certificate.exact
-        case Samples():
-            return result.exact
-    return True
+@dataclass(frozen=True, kw_only=True)
+class DecodeOptions(InferOptions, Proofs):
+    """The options of decode."""
+
+    k: int | None = option(
+        None,
+        "The k best sequences instead of the best.",
+        "-k",
+        least=1,
+        when={"objective": ("map",), "proof": (None,)},
+    )
+    method: str = option(
+        "auto", "How the best is found.", choices=tuple(METHODS), when={"objective": ("map",)}
+    )
+    objective: str = option(
+        "map",
+        "map: the most probable sequence; mbr: the least expected word errors.",
+        choices=tuple(OBJECTIVES),
+        when={"proof": (None,)},
+    )
+    min_probability: float | None = option(
+        None,
+        "Keep a word as it was observed if what replaces it is less probable (typo, confusion).",
+        least=0,
+        most=1,
+        when={"k": (None,), "objective": ("map",), "proof": (None,)},
+    )
+    exact: bool = option(False, "Exit with status 3 if an answer is not certified.")
+
+    def check_effects(self, given: Collection[str]) -> None:
+        """Refuse a least probability where nothing observed could stay, and a temperature of maxima."""
+        super().check_effects(given)
+        self.need_guessing("min_probability", given)
+        if "temperature" in given and self.objective == "map" and self.min_probability is None:
+            raise OptionError("temperature", "has no effect on what is best; it needs objective mbr")
 
 
-def _line(result: Result, line: int, as_json: bool, as_text: Callable[[Any], str]) -> str:
-    """Return the record's line; a record without a name of its own has its line number."""
-    if as_json:
-        record = result.to_dict()
-        return json_line(record | {"id": line} if record["id"] is None else record)
-    return "\n" if isinstance(result, Failure) else as_text(result) + "\n"
-
-
-def _decoded_text(result: Decoded) -> str:
-    return " ".join(result.words)
-
-
-def _kbest_text(result: KBest) -> str:
-    return "\n".join(f"{h.log_weight:.6f}\t{' '.join(h.words)}" for h in result) + "\n"
-
-
-def _samples_text(result: Samples) -> str:
-    return "\n".join(f"{s.count}\t{s.log_weight:.6f}\t{' '.join(s.words)}" for s in result.samples) + "\n"
-
-
-def _marginals_text(result: Marginals) -> str:
-    slots = [" ".join(f"{word}:{prob:.4f}" for word, prob in slot[:TOP_WORDS]) for slot in result.slots]
-    if result.spans:  # a lattice's slots are known by their nodes
-        slots = [f"{a}-{b} {slot}" for (a, b), slot in zip(result.spans, slots, strict=True)]
-    return "\t".join(slots)
-
-
-def _limits(budget: float | None, max_states: int | None) -> Budget:
-    limits = Budget.of(budget)
-    return limits if max_states is None else dataclasses.replace(limits, states=max_states)
-
-
-def decode(
-    lm: Lm,
-    channel: ChannelName,
-    input: Input = "-",
-    *,
-    k: Annotated[
-        int | None, typer.Option("-k", min=1, help="The k best sequences instead of the best.")
-    ] = None,
-    method: MethodOption = "auto",
-    objective: Annotated[
-        str, typer.Option(help="map: the most probable sequence; mbr: the least expected word errors.")
-    ] = "map",
-    budget: BudgetOption = None,
-    max_states: MaxStates = None,
-    exact: Annotated[bool, typer.Option("--exact", help="Exit 3 if an answer is not certified.")] = False,
-    proof: ProofOption = None,
-    no_end: NoEnd = False,
-    keep: Keep = None,
-    ambiguity: Ambiguity = None,
-    distance: Distance = None,
-    output: Output = "-",
-    resume: Resume = False,
-    on_error: OnError = "record",
-    ray: Ray = None,
-    threads: Threads = 0,
-    json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
+def decode(options: DecodeOptions) -> int:
     """Find the best word sequence for each observation, with the proof that it is.
 
     One line in, one line out, in order. With --json each line is an object with id, words, log_weight and
     certificate. A record that cannot be answered gives an empty line (with --json an error object) and a line
-    on stderr; the others go on, and the exit status is 1.
+    on stderr; the others are answered, and the exit status is 1. With --min-probability P, words stay as they
+    were observed where the best sequence's word has a posterior probability below P; the objects have the
+    text that this gives, and the probabilities.
     """
-    source = Source(
-        lm, channel, input, output, keep, ambiguity, distance, threads, json, quiet, resume, on_error, ray
+    query = Query(
+        OBJECTIVES[options.objective], options.method, budget=options.limits(), end=not options.no_end
     )
-    kinds = {"map": TaskKind.DECODE, "mbr": TaskKind.MBR}
-    if objective not in kinds:
-        raise typer.BadParameter(f"found '{objective}', expected map or mbr", param_hint="--objective")
-    query = Query(kinds[objective], method, budget=_limits(budget, max_states), end=not no_end)
-    if k is not None:
-        query = dataclasses.replace(query, kind=TaskKind.KBEST, count=k)
-    check_proof_options(proof, query, resume=resume, ray=ray)
-    _run("decode", source, query, _decoded_text if k is None else _kbest_text, exact=exact, proof=proof)
+    if options.k is not None:
+        query = dataclasses.replace(query, kind=TaskKind.KBEST, count=options.k)
+    as_text = decoded_text if options.k is None else kbest_text
+    return options.run("decode", query, as_text, exact=options.exact, proof=options.proof)
 
 
-def sample(
-    lm: Lm,
-    channel: ChannelName,
-    input: Input = "-",
-    *,
-    n: Annotated[int, typer.Option("-n", min=1, help="Number of draws per record.")] = 1,
-    seed: Seed = None,
-    method: MethodOption = "auto",
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            "--budget",
-            min=0.0,
-            help="Seconds per record; then it is an error record (refine, paper: fewer draws).",
-        ),
-    ] = None,
-    max_states: MaxStates = None,
-    epsilon: Epsilon = None,
-    no_end: NoEnd = False,
-    keep: Keep = None,
-    ambiguity: Ambiguity = None,
-    distance: Distance = None,
-    output: Output = "-",
-    resume: Resume = False,
-    on_error: OnError = "record",
-    ray: Ray = None,
-    threads: Threads = 0,
-    json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
+_EPSILON = "Share of all weight that sums may leave out; 0 leaves nothing out."
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleOptions(InferOptions, Seed):
+    """The options of sample."""
+
+    n: int = option(1, "Number of draws per record.", "-n", least=1)
+    method: str = option("auto", "How it is drawn.", choices=tuple(METHODS))
+    budget: float | None = option(
+        None, "Seconds per record; then an error record (refine, paper: fewer draws).", least=0
+    )
+    epsilon: float = option(EPSILON, _EPSILON, least=0, most=1, when={"method": ("auto", "full")})
+
+
+def sample(options: SampleOptions) -> int:
     """Draw independent word sequences from the exact posterior of each observation.
 
     Text: count, log weight and words of each distinct draw, then an empty line. With --json one object
     a record.
     """
-    source = Source(
-        lm, channel, input, output, keep, ambiguity, distance, threads, json, quiet, resume, on_error, ray
+    query = Query(
+        TaskKind.SAMPLE,
+        options.method,
+        count=options.n,
+        seed=options.choose_seed(options.seed),
+        budget=options.limits(),
+        end=not options.no_end,
+        epsilon=options.epsilon,
     )
-    chosen = choose_seed(seed, quiet, output, resume)
-    limits = _limits(budget, max_states)
-    if epsilon is not None and method in {"refine", "paper"}:
-        raise typer.BadParameter(f"{method} adds nothing up; use --method full", param_hint="--epsilon")
-    query = Query(TaskKind.SAMPLE, method, count=n, seed=chosen, budget=limits, end=not no_end)
-    if epsilon is not None:
-        query = dataclasses.replace(query, epsilon=epsilon)
-    _run("sample", source, query, _samples_text)
+    return options.run("sample", query, samples_text)
 
 
-def marginals(
-    lm: Lm,
-    channel: ChannelName,
-    input: Input = "-",
-    *,
-    budget: Annotated[
-        float | None,
-        typer.Option("--budget", min=0.0, help="Seconds per record; then it is an error record."),
-    ] = None,
-    max_states: MaxStates = None,
-    epsilon: Epsilon = None,
-    no_end: NoEnd = False,
-    keep: Keep = None,
-    ambiguity: Ambiguity = None,
-    distance: Distance = None,
-    output: Output = "-",
-    resume: Resume = False,
-    on_error: OnError = "record",
-    ray: Ray = None,
-    threads: Threads = 0,
-    json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class MarginalsOptions(InferOptions):
+    """The options of marginals."""
+
+    budget: float | None = option(None, "Seconds per record; then an error record.", least=0)
+    epsilon: float = option(EPSILON, _EPSILON, least=0, most=1)
+
+
+def marginals(options: MarginalsOptions) -> int:
     """Give each candidate's posterior probability at each position, and how far off it can be.
 
     Text: the most probable words of each position, positions separated by tabs. With --json all of them.
     """
-    source = Source(
-        lm, channel, input, output, keep, ambiguity, distance, threads, json, quiet, resume, on_error, ray
+    query = Query(
+        TaskKind.MARGINALS, budget=options.limits(), end=not options.no_end, epsilon=options.epsilon
     )
-    query = Query(TaskKind.MARGINALS, budget=_limits(budget, max_states), end=not no_end)
-    if epsilon is not None:
-        query = dataclasses.replace(query, epsilon=epsilon)
-    _run("marginals", source, query, _marginals_text)
+    return options.run("marginals", query, marginals_text)
 
 
-_EXAMPLE = "Example: echo '843 364 0' | hiddenite {} --lm corpus.arpa.gz --channel keypad"
-EPILOGS = {
-    "decode": _EXAMPLE.format("decode"),
-    "sample": _EXAMPLE.format("sample -n 10 --seed 1"),
-    "marginals": _EXAMPLE.format("marginals"),
+_EXAMPLE = "echo '843 364 0' | hiddenite {} --lm corpus.arpa.gz --channel keypad"
+COMMANDS = {
+    "decode": (decode, DecodeOptions, _EXAMPLE.format("decode")),
+    "sample": (sample, SampleOptions, _EXAMPLE.format("sample -n 10 --seed 1")),
+    "marginals": (marginals, MarginalsOptions, _EXAMPLE.format("marginals")),
 }

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Any
 
-import typer
-
-from hiddenite.cli.common import AsJson, Output, Quiet, json_line
-from hiddenite.corpus import atomic_output
+from hiddenite.cli.common import Json, Output, json_line, say
+from hiddenite.errors import OptionError
+from hiddenite.files.output import atomic_output
+from hiddenite.options import MISSING, option
 from hiddenite.proof import verify as verify_file
 from hiddenite.proof import verify_alignments
 
 
-def verify(
-    proof: Annotated[
-        str,
-        typer.Option(
-            "--proof", metavar="FILE", help="What `decode`, `tag run` or `align run --proof` wrote."
-        ),
-    ],
-    *,
-    lm: Annotated[
-        str | None, typer.Option("--lm", metavar="LM", help="The model's ARPA file, plain or compressed.")
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="MODEL", help="Of alignments: what `align train` wrote.")
-    ] = None,
-    output: Output = "-",
-    json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions(Output, Json):
+    """The options of verify."""
+
+    proof: str = option(MISSING, "What `decode`, `tag run` or `align run --proof` wrote.", metavar="FILE")
+    lm: str | None = option(
+        None, "The model's ARPA file, plain or compressed.", metavar="LM", when={"model": (None,)}
+    )
+    model: str | None = option(None, "Of alignments: what `align train` wrote.", metavar="MODEL")
+
+
+def verify(options: VerifyOptions) -> int:
     """Check that the answers in a proof file are the best of all.
 
     The checker reads the model's file itself and recomputes every bound; it shares no code with the engine.
@@ -40,18 +34,19 @@ def verify(
     summary object. Exit status 0: all are accepted; 1: one is refused, or the file is damaged, not complete
     or about another model.
     """
-    if (lm is None) == (model is None):
-        raise typer.BadParameter("give --lm or --model, whichever the proofs are about")
+    lm, model, proof = options.lm, options.model, options.proof
+    if lm is None and model is None:
+        raise OptionError("lm", "or --model is needed: the model that the proofs are about")
     accepted = refused = 0
     gap = 0.0
-    with atomic_output(output) as out:
+    with atomic_output(options.output) as out:
         verdicts = verify_alignments(model, proof) if model is not None else verify_file(lm or "", proof)
         for number, verdict in enumerate(verdicts, 1):
             accepted += verdict.accepted
             refused += not verdict.accepted
             if verdict.accepted:
                 gap = max(gap, verdict.gap)
-            if json:
+            if options.json:
                 out.write(json_line(verdict.to_dict()).encode())
             elif not verdict.accepted:
                 name = number if verdict.id is None else verdict.id
@@ -59,11 +54,11 @@ def verify(
         total = accepted + refused
         summary: dict[str, Any] = {"records": total, "accepted": accepted, "refused": refused}
         text = f"{accepted} of {total} proofs accepted; no answer is more than {gap:.2g} below the best\n"
-        out.write((json_line(summary | {"largest_gap": gap}) if json else text).encode())
+        out.write((json_line(summary | {"largest_gap": gap}) if options.json else text).encode())
     if refused:
-        if not quiet:
-            print(f"hiddenite: {refused} of the proofs are refused", file=sys.stderr)
-        raise typer.Exit(1)
+        say(f"{refused} of the proofs are refused", options.quiet)
+    return int(refused > 0)
 
 
-EPILOGS = {"verify": "Example: hiddenite verify --lm corpus.arpa.gz --proof answers.proof.gz"}
+_EXAMPLE = "hiddenite verify --lm corpus.arpa.gz --proof answers.proof.gz"
+COMMANDS = {"verify": (verify, VerifyOptions, _EXAMPLE)}

@@ -10,7 +10,7 @@ With G groups of states, Z states and V words (ids 0, 1, 2 are ``<unk>``, ``<s>`
 ``members``        uint32         places of a set's states in their group; empty: all sets are whole groups
 ``initial``        float64 Z      p(first state)
 ``transition``     float32 Z * Z  p(next | state) in blocks: for each group g, for each group h, the matrix
-                                  of |g| rows and |h| columns
+                                  with a row for each state of g, a column for each of h
 ``emission``       float64        p(word | state) for the states of each word's set
 =================  =============  =========================================================================
 
@@ -31,8 +31,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenite._core import HmmShape, SparseHmm
-from hiddenite.corpus import atomic_output, tokenize
 from hiddenite.errors import FormatError, HiddeniteError, ModelError
+from hiddenite.files.corpus import tokenize
+from hiddenite.files.output import atomic_output
 from hiddenite.hmmlm.shape import NO_GROUP, dense_shape
 from hiddenite.vocabulary import SENTENCE_BEGIN, SENTENCE_END, UNKNOWN
 
@@ -184,14 +185,14 @@ def _import(arrays: dict[str, NDArray[Any]]) -> tuple[list[str], SparseHmm]:
         if not (
             np.isfinite(rows).all() and (rows >= 0).all() and (abs(rows.sum(axis=1) - 1) < _ROUNDING).all()
         ):
-            raise ValueError(f"{what} has a row that is no distribution")
+            raise ValueError(f"{what} has a row that does not add up to 1")
     given = (
         [str(w) for w in arrays["words"]]
         if "words" in arrays
         else [f"w{i}" for i in range(emission.shape[1])]
     )
     if len(given) != emission.shape[1] or any(tokenize(w) != [w] for w in given):
-        raise ValueError(f"lists {len(given)} words for {emission.shape[1]} columns, or one that is none")
+        raise ValueError(f"lists {len(given)} words for {emission.shape[1]} columns, or an empty one")
     words = [*SPECIAL, *(w for w in given if w not in SPECIAL)]
     columns = np.zeros((z, len(words)))
     for i, word in enumerate(given):

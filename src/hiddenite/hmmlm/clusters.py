@@ -7,7 +7,7 @@ r"""Word classes by exchange: a local optimum of Brown's objective, the mutual i
 
 ``cpp/hiddenite/clusters.hpp`` has the algorithm. A file is a table, ``word TAB class TAB count``, or in
 Brown's format, ``bit string TAB word TAB count``, where classes are leaves of a binary tree and a prefix is a
-coarser class. Either can be read back, to train on or to go on with another text.
+coarser class. Either can be read back, to train on or to continue with another text.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hiddenite._core import ExchangeClustering, WordTable, read_tokens
-from hiddenite.corpus import ChunkReader, atomic_output, decode
 from hiddenite.errors import FormatError, ModelError
+from hiddenite.files.corpus import ChunkReader, decode
+from hiddenite.files.output import atomic_output
 
 MAX_PASSES = 20
 FORMATS = ("tsv", "brown")
@@ -81,7 +82,7 @@ class Clusters:
                     "expected word, class and count, or bits, word and count, by tabs",
                 )
         if not rows:
-            raise FormatError(os.fspath(path), None, "holds no word, expected classes")
+            raise FormatError(os.fspath(path), None, "has no word, expected classes")
         if all(set(row[0]) <= {"0", "1"} for row in rows):
             rows = [[word, bits, count] for bits, word, count in rows]
             numbers: dict[str, int] = {bits: i for i, bits in enumerate(sorted({row[1] for row in rows}))}
@@ -123,13 +124,19 @@ class Clustering:
         clusters: int,
         *,
         start: Clusters | None = None,
+        random_start: int | None = None,
         passes: int = MAX_PASSES,
         threads: int = 0,
         names: Sequence[str] = (),
     ) -> None:
-        """Read the text, in pieces of whole lines; go on from the classes of ``start`` if they are given."""
+        """Read the text, in pieces of whole lines; continue from the classes of ``start``, if given.
+
+        ``random_start`` is a seed: words begin in random classes, for a local optimum that is not the usual.
+        """
         if clusters < 1 or passes < 1:
             raise ModelError(f"found {clusters} clusters and {passes} passes, expected at least one")
+        if isinstance(text, str | bytes):
+            raise ModelError("found one text, expected a list of texts as bytes; write [text]")
         self._table = WordTable()
         pieces = list(text)
         if start is not None:
@@ -144,6 +151,9 @@ class Clustering:
         if start is not None:
             for word, c in zip(start.words, start.classes, strict=True):
                 first[self._table.add(word)] = c
+        elif random_start is not None:
+            rng = np.random.default_rng(random_start)
+            first[_SPECIAL:] = rng.integers(0, clusters, max(0, len(first) - _SPECIAL))
         self._core = ExchangeClustering(self._tokens, len(self._table), clusters, first)
         self._passes, self._threads, self._done = passes, threads, 0
 

@@ -1,12 +1,13 @@
-r"""Constraints on sentences as finite automata over words.
+r"""Constraints on sentences, to be combined: keywords, phrases, patterns, positions, counts.
 
-``contains("new york")`` accepts sentences with that phrase anywhere; ``pattern("the (dog|cat) .* \.")`` is a
-regular expression over words, for the whole sentence. Automata intersect by their product, so a list of
-keywords, in any order, is the product of one automaton for each.
+>>> from hiddenite.hmmlm import constraints as c
+>>> wanted = c.all_of("dog", c.any_of("cat", "mouse")) & ~c.keyword("new york") & c.words(5, 12)
 
-Patterns: words are separated by white space; ``.`` is any word, ``( ) | * + ?`` are as everywhere and act
-on the word or group before them; ``[a b c]`` is one of these words, ``[^a b c]`` any other. A backslash takes
-the next character as it is, so that ``\.`` is the word for a full stop.
+A constraint is a description; compiled for a vocabulary it is a finite automaton over token ids, minimised. A
+vocabulary is a list of words, or of subword tokens with their texts: then constraints on words become
+constraints on text, and all tokenisations of a text count alike (:mod:`hiddenite.hmmlm.subwords`).
+
+For patterns over words and over characters see :mod:`hiddenite.hmmlm.patterns`.
 """
 
 from __future__ import annotations
@@ -16,272 +17,219 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hiddenite._core import Automaton
-from hiddenite.corpus import tokenize
-from hiddenite.errors import ModelError
+from hiddenite.errors import ModelError, UnknownSymbolError, near_spellings
+from hiddenite.files.corpus import sentence_words
+from hiddenite.hmmlm import automata, patterns, subwords, word_automata
+from hiddenite.hmmlm.automata import TokenAutomaton
+from hiddenite.hmmlm.word_automata import WordAutomaton
+from hiddenite.vocabulary import SENTENCE_BEGIN, SENTENCE_END, UNKNOWN
 
-DEAD = -1
-_CORE_DEAD = 0xFFFFFFFF
-_OPERATORS = frozenset("()|*+?.[]")
-MAX_STATES = 4096
-
-
-@dataclass(frozen=True)
-class WordAutomaton:
-    """Deterministic: other[q] is where words go that edges[q] does not list; DEAD is nowhere."""
-
-    accepts: tuple[bool, ...]
-    other: tuple[int, ...]
-    edges: tuple[dict[str, int], ...]
-
-    def step(self, state: int, word: str) -> int:
-        """Return the next state."""
-        return DEAD if state == DEAD else self.edges[state].get(word, self.other[state])
-
-    def matches(self, words: Iterable[str]) -> bool:
-        """Whether the sentence is accepted."""
-        state = functools.reduce(self.step, words, 0)
-        return state != DEAD and self.accepts[state]
-
-    @property
-    def words(self) -> frozenset[str]:
-        """The words that are told apart."""
-        return frozenset(word for edges in self.edges for word in edges)
-
-    def core(self, ids: Mapping[str, int], num_words: int) -> Automaton:
-        """Return the core's automaton over word ids; words without an id are not there."""
-        target = np.empty((len(self.accepts), num_words), dtype=np.uint32)
-        for q, (other, edges) in enumerate(zip(self.other, self.edges, strict=True)):
-            target[q] = _CORE_DEAD if other == DEAD else other
-            for word, to in edges.items():
-                if word in ids:
-                    target[q, ids[word]] = _CORE_DEAD if to == DEAD else to
-        return Automaton(0, np.array(self.accepts, dtype=bool), target.reshape(-1))
+_MARKS = (UNKNOWN, SENTENCE_BEGIN, SENTENCE_END)
 
 
-ANYTHING = WordAutomaton((True,), (0,), ({},))
+@dataclass(frozen=True, eq=False)
+class TokenVocabulary:
+    """What constraints are compiled for: words, or the texts of subword tokens."""
+
+    texts: tuple[bytes | None, ...]  # [token]
+    words: Mapping[str, int] | None = None  # ids of words, if tokens are words
+    separators: str = subwords.SEPARATORS  # of words in texts
+
+    @staticmethod
+    def of_words(ids: Mapping[str, int]) -> TokenVocabulary:
+        """Return the vocabulary of a model of words; a sentence's text has a space before each word."""
+        texts = tuple(None if word in _MARKS else b" " + word.encode() for word in ids)
+        return TokenVocabulary(texts, ids, subwords.SPACES)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def known(self, word: str) -> int:
+        """Return the id of a word that may be asked for."""
+        assert self.words is not None
+        if word not in self.words or word in (SENTENCE_BEGIN, SENTENCE_END):
+            raise UnknownSymbolError("word", word, near_spellings(word, self.words))
+        return self.words[word]
+
+    @functools.cached_property
+    def texts_only(self) -> TokenAutomaton:
+        """Accept the token sequences that are text."""
+        return subwords.token_automaton(patterns.text_pattern(".*"), self.texts)
+
+    def compile_words(self, automaton: WordAutomaton) -> TokenAutomaton:
+        """Return the automaton over tokens of one over words."""
+        if self.words is None:
+            return self.compile_text(subwords.words_as_text(automaton, self.separators))
+        listed = sorted(automaton.words)
+        class_of = np.zeros(len(self), np.int32)
+        for place, word in enumerate(listed, 1):
+            class_of[self.known(word)] = place
+        target = [
+            [other, *(edges.get(word, other) for word in listed)]
+            for other, edges in zip(automaton.other, automaton.edges, strict=True)
+        ]
+        return TokenAutomaton(np.array(automaton.accepts), class_of, np.array(target, np.int32)).minimised()
+
+    def compile_text(self, automaton: WordAutomaton) -> TokenAutomaton:
+        """Return the automaton over tokens of one over characters."""
+        if self.words is None:
+            return subwords.token_automaton(automaton, self.texts)
+        # Nobody knows the letters of an unknown word: it leads nowhere.
+        return subwords.token_automaton(subwords.after_space(automaton), self.texts)
 
 
-def contains(phrase: str | Sequence[str]) -> WordAutomaton:
-    """Accept sentences in which the words of the phrase follow one another (Knuth, Morris & Pratt 1977)."""
-    words = tokenize(phrase) if isinstance(phrase, str) else list(phrase)
-    if not words:
-        raise ModelError("a keyword is empty, expected a word or several")
-    last = len(words)
-    edges: list[dict[str, int]] = []
-    for matched in range(last):
-        row = {}
-        for word in set(words):
-            seen = [*words[:matched], word]
-            row[word] = next(n for n in range(len(seen), -1, -1) if n == 0 or seen[-n:] == words[:n])
-        edges.append({word: to for word, to in row.items() if to})
-    return WordAutomaton((False,) * last + (True,), (0,) * last + (last,), (*edges, {}))
+class Constraint:
+    """A set of sentences. ``a & b``, ``a | b`` and ``~a`` are constraints too."""
 
-
-def intersect(first: WordAutomaton, second: WordAutomaton) -> WordAutomaton:
-    """Accept what both accept."""
-    states: dict[tuple[int, int], int] = {(0, 0): 0}
-    order = [(0, 0)]
-
-    def number(p: int, q: int) -> int:
-        if DEAD in (p, q):
-            return DEAD
-        if (p, q) not in states:
-            if len(states) == MAX_STATES:
-                raise ModelError(
-                    f"the constraint needs more than {MAX_STATES} automaton states; ask for less"
-                )
-            states[p, q] = len(order)
-            order.append((p, q))
-        return states[p, q]
-
-    other: list[int] = []
-    edges: list[dict[str, int]] = []
-    for p, q in order:  # grows as it is walked
-        other.append(number(first.other[p], second.other[q]))
-        listed = sorted(first.edges[p].keys() | second.edges[q].keys())
-        edges.append({word: number(first.step(p, word), second.step(q, word)) for word in listed})
-    accepts = tuple(first.accepts[p] and second.accepts[q] for p, q in order)
-    return WordAutomaton(accepts, tuple(other), tuple(edges))
-
-
-# ------------------------------------------------------------------- patterns
-
-
-@dataclass(frozen=True)
-class _Symbol:
-    """One word: of these, or none of these."""
-
-    words: frozenset[str]
-    negated: bool = False
-
-
-class _Builder:
-    """Thompson's construction: states are numbers, epsilon and word arcs are lists."""
-
-    def __init__(self, text: str) -> None:
-        self._tokens = _scan(text)
-        self._text = text
-        self._at = 0
-        self.epsilon: list[list[int]] = []
-        self.arcs: list[list[tuple[_Symbol, int]]] = []
-
-    def state(self) -> int:
-        self.epsilon.append([])
-        self.arcs.append([])
-        return len(self.epsilon) - 1
-
-    def build(self) -> tuple[int, int]:
-        begin, end = self._alternatives()
-        if self._at < len(self._tokens):
-            raise self._error(f"found '{self._tokens[self._at]}', expected the end of the pattern")
-        return begin, end
-
-    def _error(self, message: str) -> ModelError:
-        return ModelError(f"the pattern '{self._text}' is wrong: {message}")
-
-    def _peek(self) -> object:
-        return self._tokens[self._at] if self._at < len(self._tokens) else None
-
-    def _alternatives(self) -> tuple[int, int]:
-        begin, end = self._sequence()
-        while self._peek() == "|":
-            self._at += 1
-            other_begin, other_end = self._sequence()
-            fork, join = self.state(), self.state()
-            self.epsilon[fork] += [begin, other_begin]
-            self.epsilon[end].append(join)
-            self.epsilon[other_end].append(join)
-            begin, end = fork, join
-        return begin, end
-
-    def _sequence(self) -> tuple[int, int]:
-        begin = end = self.state()
-        while self._peek() not in (None, "|", ")"):
-            next_begin, next_end = self._repeated()
-            self.epsilon[end].append(next_begin)
-            end = next_end
-        return begin, end
-
-    def _repeated(self) -> tuple[int, int]:
-        begin, end = self._atom()
-        while self._peek() in ("*", "+", "?"):
-            operator = self._tokens[self._at]
-            self._at += 1
-            first, last = self.state(), self.state()
-            self.epsilon[first].append(begin)
-            self.epsilon[end].append(last)
-            if operator in ("*", "?"):
-                self.epsilon[first].append(last)
-            if operator in ("*", "+"):
-                self.epsilon[end].append(begin)
-            begin, end = first, last
-        return begin, end
-
-    def _atom(self) -> tuple[int, int]:
-        token = self._peek()
-        self._at += 1
-        if token == "(":
-            begin, end = self._alternatives()
-            if self._peek() != ")":
-                raise self._error("a ( is not closed")
-            self._at += 1
-            return begin, end
-        if not isinstance(token, _Symbol):
-            raise self._error(f"found '{token}', expected a word before it")
-        begin, end = self.state(), self.state()
-        self.arcs[begin].append((token, end))
-        return begin, end
-
-
-def _scan(text: str) -> list[str | _Symbol]:
-    tokens: list[str | _Symbol] = []
-    word = ""
-    sets: list[str] | None = None  # the words of an open [
-    i = 0
-
-    def finish() -> None:
-        nonlocal word
-        if word and sets is not None:
-            sets.append(word)
-        elif word:
-            tokens.append(_Symbol(frozenset([word])))
-        word = ""
-
-    while i < len(text):
-        c = text[i]
-        if c == "\\" and i + 1 < len(text):
-            word += text[i + 1]
-            i += 1
-        elif c in " \t\r\n\v\f":
-            finish()
-        elif c == "[" and sets is None:
-            finish()
-            sets = []
-        elif c == "]" and sets is not None:
-            finish()
-            negated = bool(sets) and sets[0].startswith("^")
-            words = [sets[0][1:], *sets[1:]] if negated else sets
-            tokens.append(_Symbol(frozenset(w for w in words if w), negated))
-            sets = None
-        elif c in _OPERATORS and sets is None:
-            finish()
-            tokens.append(_Symbol(frozenset(), negated=True) if c == "." else c)
-        else:
-            word += c
-        i += 1
-    finish()
-    if sets is not None:
-        raise ModelError(f"the pattern '{text}' is wrong: a [ is not closed")
-    return tokens
-
-
-def pattern(text: str) -> WordAutomaton:
-    """Compile a regular expression over words; the subset construction."""
-    builder = _Builder(text)
-    begin, end = builder.build()
-    named = sorted({w for arcs in builder.arcs for symbol, _ in arcs for w in symbol.words})
-
-    def closure(states: Iterable[int]) -> frozenset[int]:
-        found, queue = set(states), list(states)
-        while queue:
-            for to in builder.epsilon[queue.pop()]:
-                if to not in found:
-                    found.add(to)
-                    queue.append(to)
-        return frozenset(found)
-
-    def follow(states: frozenset[int], word: str | None) -> frozenset[int]:
-        """``None`` is a word that the pattern does not name."""
-        return closure(
-            {to for s in states for symbol, to in builder.arcs[s] if (word in symbol.words) != symbol.negated}
+    def compile(self, vocabulary: TokenVocabulary) -> TokenAutomaton:
+        """Return the minimal automaton over the tokens of a vocabulary; a mark is never accepted."""
+        automaton = self._compiled(vocabulary)
+        return (
+            automaton
+            if vocabulary.words is not None
+            else automata.at_least(2, [automaton, vocabulary.texts_only])
         )
 
-    numbers = {closure([begin]): 0}
-    order = list(numbers)
+    def _compiled(self, vocabulary: TokenVocabulary) -> TokenAutomaton:
+        raise NotImplementedError
 
-    def number(states: frozenset[int]) -> int:
-        if not states:
-            return DEAD
-        if states not in numbers:
-            if len(numbers) == MAX_STATES:
-                raise ModelError(f"the pattern '{text}' needs more than {MAX_STATES} automaton states")
-            numbers[states] = len(order)
-            order.append(states)
-        return numbers[states]
+    def __and__(self, other: Constraint | str) -> Constraint:
+        return all_of(self, other)
 
-    other: list[int] = []
-    edges: list[dict[str, int]] = []
-    for states in order:  # grows as it is walked
-        other.append(number(follow(states, None)))
-        edges.append({word: number(follow(states, word)) for word in named})
-    return WordAutomaton(tuple(end in states for states in order), tuple(other), tuple(edges))
+    def __or__(self, other: Constraint | str) -> Constraint:
+        return any_of(self, other)
+
+    def __invert__(self) -> Constraint:
+        return _Not(self)
 
 
-def constraint(keywords: Iterable[str | Sequence[str]] = (), expression: str | None = None) -> WordAutomaton:
-    """Return the automaton of all keywords, in any order, and the pattern."""
-    automata = [contains(phrase) for phrase in keywords]
-    if expression is not None:
-        automata.append(pattern(expression))
-    return functools.reduce(intersect, automata, ANYTHING)
+@dataclass(frozen=True)
+class _Words(Constraint):
+    automaton: WordAutomaton
+
+    def _compiled(self, vocabulary: TokenVocabulary) -> TokenAutomaton:
+        return vocabulary.compile_words(self.automaton)
+
+
+@dataclass(frozen=True)
+class _Text(Constraint):
+    automaton: WordAutomaton
+
+    def _compiled(self, vocabulary: TokenVocabulary) -> TokenAutomaton:
+        return vocabulary.compile_text(self.automaton)
+
+
+@dataclass(frozen=True)
+class _Tokens(Constraint):
+    automaton: TokenAutomaton
+
+    def _compiled(self, vocabulary: TokenVocabulary) -> TokenAutomaton:
+        if len(self.automaton.class_of) != len(vocabulary):
+            raise ModelError(
+                f"the automaton has {len(self.automaton.class_of)} tokens, the vocabulary {len(vocabulary)}"
+            )
+        return self.automaton.minimised()
+
+
+@dataclass(frozen=True)
+class _AtLeast(Constraint):
+    number: int
+    parts: tuple[Constraint, ...]
+
+    def _compiled(self, vocabulary: TokenVocabulary) -> TokenAutomaton:
+        if not self.parts:
+            return automata.everything(len(vocabulary))
+        return automata.at_least(self.number, [part._compiled(vocabulary) for part in self.parts])
+
+
+@dataclass(frozen=True)
+class _Not(Constraint):
+    part: Constraint
+
+    def _compiled(self, vocabulary: TokenVocabulary) -> TokenAutomaton:
+        return self.part._compiled(vocabulary).complement()
+
+
+def _constraint(given: Constraint | str | Sequence[str]) -> Constraint:
+    return given if isinstance(given, Constraint) else keyword(given)
+
+
+def keyword(phrase: str | Sequence[str]) -> Constraint:
+    """Contain a word, or the words of a phrase one after the other."""
+    return _Words(word_automata.contains(phrase))
+
+
+def at_least(k: int, *parts: Constraint | str) -> Constraint:
+    """Satisfy k or more of the parts; a string is a keyword."""
+    if not 0 <= k <= len(parts):
+        raise ModelError(f"found at least {k} of {len(parts)} constraints, expected 0 to {len(parts)}")
+    return _AtLeast(k, tuple(_constraint(part) for part in parts))
+
+
+def all_of(*parts: Constraint | str) -> Constraint:
+    """Satisfy all of the parts, in any order."""
+    return at_least(len(parts), *parts)
+
+
+def any_of(*parts: Constraint | str) -> Constraint:
+    """Satisfy one or more of the parts."""
+    return at_least(min(1, len(parts)), *parts)
+
+
+def none_of(*parts: Constraint | str) -> Constraint:
+    """Satisfy none of the parts."""
+    return ~any_of(*parts) if parts else all_of()
+
+
+def pattern(expression: str) -> Constraint:
+    r"""Match a regular expression over words: ``the (dog|cat) .* \.``."""
+    return _Words(patterns.pattern(expression))
+
+
+def text(expression: str) -> Constraint:
+    r"""Match a regular expression over characters: ``[A-Z].*\.``; words are one space apart."""
+    return _Text(patterns.text_pattern(expression))
+
+
+def at(fixed: Mapping[int, str]) -> Constraint:
+    """Have these words at these positions, counted from 0."""
+    return _Words(word_automata.positions(fixed))
+
+
+def template(sentence: str | Sequence[str], gap: str = "___") -> Constraint:
+    """Be this sentence, with any word in place of each gap."""
+    given = sentence_words(sentence)
+    fixed = {position: word for position, word in enumerate(given) if word != gap}
+    return at(fixed) & words(len(given), len(given))
+
+
+def words(least: int = 0, most: int | None = None) -> Constraint:
+    """Have so many words; with subword tokens, words and not tokens."""
+    return _Words(word_automata.word_count(least, most))
+
+
+def openfst(acceptor: str) -> Constraint:
+    """Be accepted by a deterministic acceptor over words in OpenFst's text form."""
+    return _Words(word_automata.from_openfst(acceptor))
+
+
+def arrays(accepts: NDArray[np.bool_], target: NDArray[np.int32]) -> Constraint:
+    """Be accepted by an automaton over token ids: target[state, token], -1 for nowhere; it starts at 0."""
+    table = np.asarray(target, np.int32)
+    if table.ndim != 2 or len(table) != len(accepts) or not len(table):
+        raise ModelError(
+            f"found arrays of shape {np.shape(accepts)} and {table.shape}, expected Q and Q x tokens"
+        )
+    if table.min(initial=0) < -1 or table.max(initial=0) >= len(table):
+        raise ModelError(f"a state of the automaton is not between -1 and {len(table) - 1}")
+    return _Tokens(automata.from_columns(np.asarray(accepts, bool), table))
+
+
+def constraint(keywords: Iterable[str | Sequence[str]] = (), expression: str | None = None) -> Constraint:
+    """Contain all keywords, in any order, and match the pattern."""
+    parts = [keyword(phrase) for phrase in keywords]
+    return functools.reduce(
+        lambda one, two: one & two, [pattern(expression)] if expression is not None else [], all_of(*parts)
+    )

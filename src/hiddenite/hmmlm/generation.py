@@ -1,4 +1,4 @@
-"""Sentences under constraints, of a chain or a mixture of chains; ``cpp/hiddenite/chain_product.hpp``.
+"""Sentences under constraints, of a chain or a mixture of chains; ``cpp/hiddenite/hmm/product.hpp``.
 
 A constraint is an automaton over words, words at fixed positions, and a range of lengths. For a mixture the
 probability of the constraint is the weighted sum of the members', and a draw first takes a member by share.
@@ -6,22 +6,42 @@ probability of the constraint is the weighted sum of the members', and a draw fi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import HmmProduct, Walk
-from hiddenite.corpus import tokenize
-from hiddenite.errors import ModelError, UnknownSymbolError, near_spellings
-from hiddenite.hmmlm.constraints import ANYTHING, WordAutomaton, constraint
+from hiddenite._core import Automaton, Deadline, HmmProduct, LexicalHmm, LexicalProduct, Walk
+from hiddenite.errors import BudgetExceeded, ModelError
+from hiddenite.hmmlm.archive import Hmm
+from hiddenite.hmmlm.automata import TokenAutomaton, everything
+from hiddenite.hmmlm.constraints import Constraint, TokenVocabulary
+from hiddenite.hmmlm.constraints import constraint as keywords_and_pattern
 from hiddenite.hmmlm.mixing import log_weights
 from hiddenite.hmmlm.states import IMPOSSIBLE, Hmms, Weights
-from hiddenite.vocabulary import SENTENCE_BEGIN, SENTENCE_END
+from hiddenite.options import check_seed
 
 FREE = 0xFFFFFFFF  # a position that any word may take
+LONGEST = 2000  # words of a sentence; tables grow with it
 METHODS = ("sample", "rescore", "best")
+
+
+Product = HmmProduct | LexicalProduct
+
+
+def product(
+    chain: Hmm, automaton: Automaton, slots: list[int], window: tuple[int, int], threads: int, *, best: bool
+) -> Product:
+    """Return the product of an automaton with a chain; slots are fixed words, window the lengths."""
+    if not isinstance(chain, LexicalHmm):
+        return HmmProduct(chain, automaton, slots, *window, best, threads)
+    if best:
+        raise ModelError(
+            "the best walk of a lexicalised model is not known; use the method sample or rescore"
+        )
+    return LexicalProduct(chain, automaton, slots, *window, threads)
 
 
 class Question:
@@ -31,44 +51,43 @@ class Question:
         self,
         ids: Mapping[str, int],
         *,
-        keywords: Iterable[str | Sequence[str]],
-        pattern: str | None,
-        fixed: Mapping[int, str] | None,
-        length: int | None,
+        keywords: Iterable[str | Sequence[str]] = (),
+        pattern: str | None = None,
+        constraint: Constraint | None = None,
+        fixed: Mapping[int, str] | None = None,
+        length: int | None = None,
+        min_length: int = 0,
         max_length: int,
     ) -> None:
         if isinstance(keywords, str):
             raise ModelError("the keywords are a string, expected a list of words or phrases")
-        if max_length < 0 or (length is not None and length < 0):
+        if max_length < 0 or min_length < 0 or (length is not None and length < 0):
             raise ModelError("expected a length from 0 up")
-        self._ids = ids
-        phrases = [tokenize(phrase) if isinstance(phrase, str) else list(phrase) for phrase in keywords]
-        for phrase in phrases:
-            for word in phrase:
-                self._known(word)
-        self.automaton: WordAutomaton = constraint(phrases, pattern)
+        if max(max_length, length or 0) > LONGEST:
+            raise ModelError(f"expected a length of at most {LONGEST} words")
+        vocabulary = TokenVocabulary.of_words(ids)
+        asked = keywords_and_pattern(keywords, pattern)
+        self.automaton: TokenAutomaton = (asked if constraint is None else asked & constraint).compile(
+            vocabulary
+        )
         positions = fixed or {}
         last = max(positions, default=-1)
         self.longest = max_length if length is None else length
-        self.shortest = last + 1 if length is None else length
+        self.shortest = max(last + 1, min_length) if length is None else length
         if min(positions, default=0) < 0 or last >= self.longest:
             raise ModelError(f"a fixed position is outside the sentence, expected 0 to {self.longest - 1}")
+        if self.shortest > self.longest:
+            raise ModelError(
+                f"found lengths from {self.shortest} to {self.longest}, expected the smaller first"
+            )
         self.slots = [FREE] * (last + 1)
         for position, word in positions.items():
-            self.slots[position] = self._known(word)
+            self.slots[position] = vocabulary.known(word)
 
-    def _known(self, word: str) -> int:
-        if word not in self._ids or word in (SENTENCE_BEGIN, SENTENCE_END):
-            raise UnknownSymbolError("word", word, near_spellings(word, self._ids))
-        return self._ids[word]
-
-    def products(self, chains: Hmms, best: bool, threads: int) -> list[HmmProduct]:
+    def products(self, chains: Hmms, best: bool, threads: int) -> list[Product]:
         """Return the product of the automaton with each chain."""
-        core = self.automaton.core(self._ids, len(self._ids))
-        return [
-            HmmProduct(chain, core, self.slots, self.shortest, self.longest, best, threads)
-            for chain in chains
-        ]
+        core, window = self.automaton.core(), (self.shortest, self.longest)
+        return [product(chain, core, self.slots, window, threads, best=best) for chain in chains]
 
     def log_prob(self, chains: Hmms, weights: Weights, threads: int) -> float:
         """ln of the probability of the constraint."""
@@ -83,8 +102,27 @@ class Drawn:
     log_prob: float
 
 
-def _joint(products: Sequence[HmmProduct], weights: Weights) -> NDArray[np.float64]:
-    return np.array([product.log_prob for product in products]) + log_weights(weights)
+def _joint(products: Sequence[Product], weights: Weights) -> NDArray[np.float64]:
+    return np.array([member.log_prob for member in products]) + log_weights(weights)
+
+
+@contextlib.contextmanager
+def time_budget(seconds: float | None) -> Iterator[None]:
+    """End the work inside with BudgetExceeded when its time is over."""
+    if seconds is None:
+        yield
+        return
+    deadline = Deadline(seconds)
+    try:
+        with deadline:
+            deadline.check()
+            yield
+    except TimeoutError:
+        raise BudgetExceeded(
+            f"the budget of {seconds:g} s ended before the sentences were drawn; raise it, or ask for fewer "
+            "keywords or a smaller length",
+            None,
+        ) from None
 
 
 def draw(
@@ -103,6 +141,8 @@ def draw(
         raise ModelError(f"found the method '{method}', expected {', '.join(METHODS)}")
     if n < 1 or candidates < 1:
         raise ModelError("expected at least one sentence")
+    if method == "best" and n > 1:
+        raise ModelError(f"found n = {n} with the method 'best', which gives one sentence; use 'rescore'")
     products = question.products(chains, False, threads)
     joint = _joint(products, weights)
     log_prob = float(np.logaddexp.reduce(joint))
@@ -113,8 +153,10 @@ def draw(
     if method == "best":
         maxima = question.products(chains, True, threads)
         m = int(np.argmax(_joint(maxima, weights)))
-        return Drawn([(m, maxima[m].best_walk())], log_prob)
-    rng = np.random.default_rng(seed)
+        best = maxima[m]
+        assert isinstance(best, HmmProduct)
+        return Drawn([(m, best.best_walk())], log_prob)
+    rng = np.random.default_rng(check_seed(seed))
     number = n if method == "sample" else max(n, candidates)
     members = rng.choice(len(chains), number, p=np.exp(joint - log_prob) / np.exp(joint - log_prob).sum())
     walks = [(int(m), products[m].draw(seed, stream)) for stream, m in enumerate(members)]
@@ -125,17 +167,17 @@ def fill(
     chains: Hmms, weights: Weights, slots: list[int], threads: int
 ) -> tuple[float, list[NDArray[np.float64]]]:
     """Return ln p of the fixed words and, for each free position, p(word | them) by word id."""
-    core = ANYTHING.core({}, chains[0].num_words)
+    core = everything(chains[0].num_words).core()
     size = len(slots)
-    products = [HmmProduct(chain, core, slots, size, size, False, threads) for chain in chains]
+    products = [product(chain, core, slots, (size, size), threads, best=False) for chain in chains]
     joint = _joint(products, weights)
     log_prob = float(np.logaddexp.reduce(joint))
     if not np.isfinite(log_prob):
         raise ModelError(IMPOSSIBLE)
     gaps = [t for t, word in enumerate(slots) if word == FREE]
     tables = [np.zeros(chains[0].num_words) for _ in gaps]
-    for product, share in zip(products, np.exp(joint - log_prob), strict=True):
+    for member, share in zip(products, np.exp(joint - log_prob), strict=True):
         if share > 0:
-            for i, part in enumerate(product.word_probabilities(gaps)):
+            for i, part in enumerate(member.word_probabilities(gaps)):
                 tables[i] += share * part
     return log_prob, tables

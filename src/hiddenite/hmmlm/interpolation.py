@@ -30,7 +30,7 @@ class Interpolation:
 
     def __init__(self, models: Sequence[TokenModel], weights: Sequence[float]) -> None:
         if len(models) != len(weights) or not models or min(weights) < 0 or abs(sum(weights) - 1) > 1e-6:
-            raise ModelError("expected a weight for each model, together one")
+            raise ModelError("expected one weight for each model, with the sum 1")
         self.models, self.weights = tuple(models), tuple(weights)
 
     @classmethod

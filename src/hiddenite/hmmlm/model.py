@@ -20,13 +20,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import SparseHmm, TokenText, WordTable, read_tokens
-from hiddenite.archive import Archive, read_archive, write_archive
-from hiddenite.corpus import Sentence, sentence_text, tokenize
+from hiddenite._core import LexicalHmm, SparseHmm, TokenText, WordTable, read_tokens
 from hiddenite.errors import ModelError
-from hiddenite.hmmlm.arrays import chain_arrays, check_words, export_npz, import_npz, read_chain
+from hiddenite.files.corpus import Sentence, sentence_text, sentence_words
+from hiddenite.hmmlm.archive import Hmm, Parts, check_members, load_model, save_model, sparse_members
+from hiddenite.hmmlm.arrays import check_words, export_npz, import_npz
 from hiddenite.hmmlm.clusters import Clusters
-from hiddenite.hmmlm.generation import FREE, Question, draw, fill
+from hiddenite.hmmlm.constraints import Constraint
+from hiddenite.hmmlm.generation import FREE, Question, draw, fill, time_budget
+from hiddenite.hmmlm.lexical import LexicalTraining, train
 from hiddenite.hmmlm.mixing import mixture_log_probs, sentence_sums
 from hiddenite.hmmlm.options import HMMOptions
 from hiddenite.hmmlm.results import (
@@ -39,34 +41,40 @@ from hiddenite.hmmlm.results import (
 )
 from hiddenite.hmmlm.states import decode, filtered, posterior, predicted, usage
 from hiddenite.hmmlm.training import Epoch, Training
-from hiddenite.results import SentenceScores
+from hiddenite.scores import SentenceScores
 
-FORMAT = "hiddenite hmmlm"
-VERSION = 1
 MAX_LENGTH = 40  # words of a generated sentence, unless a length is given
 GAP = "___"
-_HINT = "expected a file that `hiddenite hmmlm train` wrote; train it again"
 
 
 class HMMLanguageModel:
     """A trained model, immutable; made by :meth:`train`, :meth:`load` or :meth:`import_npz`."""
 
     def __init__(
-        self, words: Sequence[str], members: Sequence[SparseHmm], weights: Sequence[float] | None = None
+        self,
+        words: Sequence[str],
+        members: Sequence[Hmm],
+        weights: Sequence[float] | None = None,
+        training: Mapping[str, Any] | None = None,
     ) -> None:
         """Take chains over the same words; ``words`` begin with ``<unk>``, ``<s>`` and ``</s>``."""
         check_words(words)
-        if not members or any(chain.num_words != len(words) for chain in members):
-            raise ModelError("the chains and the words do not fit")
+        check_members(members, len(words))
         given = np.full(len(members), 1 / len(members)) if weights is None else np.asarray(weights, float)
         if given.shape != (len(members),) or (given < 0).any() or abs(given.sum() - 1) > 1e-6:
-            raise ModelError("expected a weight for each member, together one")
+            raise ModelError("expected one weight for each member, with the sum 1")
         self.words = tuple(words)
         self.members = tuple(members)
         self.weights = tuple((given / given.sum()).tolist())
+        self.training = dict(training or {})  # method, seed, options and size of the text
         self._table = WordTable()
         for word in words:
             self._table.add(word)
+
+    def __repr__(self) -> str:
+        members = "" if len(self.members) == 1 else f" in {len(self.members)} members"
+        kind = "lexicalised, " if self.is_lexicalised else ""
+        return f"<HMMLanguageModel {kind}{self.num_states:,} states{members}, {len(self.words):,} words>"
 
     @functools.cached_property
     def _ids(self) -> dict[str, int]:
@@ -76,6 +84,11 @@ class HMMLanguageModel:
     def num_states(self) -> int:
         """States of all members together."""
         return sum(chain.num_states for chain in self.members)
+
+    @property
+    def chains(self) -> tuple[SparseHmm, ...]:
+        """The members of a model that is not lexicalised."""
+        return tuple(sparse_members(self.members))
 
     @property
     def has_end(self) -> bool:
@@ -115,9 +128,26 @@ class HMMLanguageModel:
         return cls.from_training(training)
 
     @classmethod
-    def from_training(cls, training: Training) -> HMMLanguageModel:
+    def train_lexical(
+        cls, corpus: bytes | Iterable[Sentence], preset: str = "default", *, seed: int = 1, **options: Any
+    ) -> HMMLanguageModel:
+        """Train a lexicalised model, whose states are word contexts with hidden states: the best there is.
+
+        ``preset`` is ``fast``, ``default`` or ``best``; ``options`` are those of :func:`lexical.train`.
+        """
+        return cls.from_training(train(corpus, preset, seed=seed, **options))
+
+    @classmethod
+    def from_training(cls, training: Training | LexicalTraining) -> HMMLanguageModel:
         """Keep what a finished training has learnt."""
-        return cls(training.words, training.chains(), training.weights())
+        if isinstance(training, LexicalTraining):
+            return cls(training.words, [training.model()], None, training.description())
+        return cls(training.words, training.chains(), training.weights(), training.description())
+
+    @property
+    def is_lexicalised(self) -> bool:
+        """Whether states are word contexts with hidden states."""
+        return isinstance(self.members[0], LexicalHmm)
 
     # ------------------------------------------------------------------ score
 
@@ -163,7 +193,7 @@ class HMMLanguageModel:
         known[np.flatnonzero(inside)[tokens.tokens == 0]] = 0.0
         total, total_known = (sentence_sums(column, begins) for column in (log_probs, known))
         columns = (total, total_known, np.diff(begins).astype(np.uint32), tokens.unknown)
-        return SentenceScores(*(column.data for column in columns))
+        return SentenceScores.of(*(column.data for column in columns))
 
     def perplexity(self, sentences: bytes | Iterable[Sentence], threads: int = 0) -> float:
         """exp of minus the mean ln p per token, ``</s>`` included."""
@@ -173,8 +203,7 @@ class HMMLanguageModel:
     # -------------------------------------------------------------------- ask
 
     def _word_ids(self, sentence: Sentence) -> NDArray[np.uint32]:
-        words = tokenize(sentence) if isinstance(sentence, str) else list(sentence)
-        return np.array([self._ids.get(word, 0) for word in words], dtype=np.uint32)
+        return np.array([self._ids.get(word, 0) for word in sentence_words(sentence)], dtype=np.uint32)
 
     def filter(self, sentence: Sentence) -> list[StateDistribution]:
         """p(state | words so far) at each word."""
@@ -186,7 +215,7 @@ class HMMLanguageModel:
 
     def decode(self, sentence: Sentence) -> StatePath:
         """Return the most probable states of a sentence, that of ``</s>`` last (Viterbi)."""
-        words = tuple(tokenize(sentence) if isinstance(sentence, str) else sentence)
+        words = tuple(sentence_words(sentence))
         return decode(self.members, self.weights, words, self._word_ids(words))
 
     def predict(self, words: Sentence) -> dict[str, float]:
@@ -207,38 +236,44 @@ class HMMLanguageModel:
         max_length: int = MAX_LENGTH,
         keywords: Iterable[str | Sequence[str]] = (),
         pattern: str | None = None,
+        constraint: Constraint | None = None,
         fixed: Mapping[int, str] | None = None,
         method: str = "sample",
         candidates: int = 100,
+        budget: float | None = None,
         seed: int = 1,
         threads: int = 0,
     ) -> Generated:
         """Return ``n`` sentences that satisfy the constraint, and its exact probability.
 
         ``keywords`` are words or phrases that must occur, in any order; ``pattern`` is a regular expression
-        over words (:mod:`hiddenite.hmmlm.constraints`); ``fixed`` are words at positions from 0. Sentences
+        over words; ``constraint`` any of :mod:`hiddenite.hmmlm.constraints`;
+        ``fixed`` are words at positions from 0. Sentences
         have exactly ``length`` words, or up to ``max_length``. ``method``: ``sample`` draws independently
         from p(sentence | constraint); ``rescore`` draws ``candidates`` and keeps the n most probable of
-        them; ``best`` is the one with the most probable words and states together.
+        them; ``best`` is the one with the most probable words and states together. After ``budget`` seconds
+        BudgetExceeded is raised.
         """
         question = Question(
             self._ids,
             keywords=keywords,
             pattern=pattern,
+            constraint=constraint,
             fixed=fixed,
             length=length,
             max_length=max_length,
         )
-        drawn = draw(
-            self.members,
-            self.weights,
-            question,
-            n=n,
-            method=method,
-            candidates=candidates,
-            seed=seed,
-            threads=threads,
-        )
+        with time_budget(budget):
+            drawn = draw(
+                self.members,
+                self.weights,
+                question,
+                n=n,
+                method=method,
+                candidates=candidates,
+                seed=seed,
+                threads=threads,
+            )
         words = [tuple(self.words[w] for w in walk.words.tolist()) for _, walk in drawn.walks]
         log_probs = self.score([list(w) for w in words], threads).log_prob.tolist()
         sentences = [
@@ -255,16 +290,22 @@ class HMMLanguageModel:
         keywords: Iterable[str | Sequence[str]] = (),
         pattern: str | None = None,
         *,
+        constraint: Constraint | None = None,
         fixed: Mapping[int, str] | None = None,
         length: int | None = None,
         max_length: int = MAX_LENGTH,
         threads: int = 0,
     ) -> float:
-        """ln of the probability that a sentence of the model satisfies the constraint, exactly."""
+        """ln of the probability that a sentence of the model satisfies the constraint, exactly.
+
+        Sentences of other lengths do not satisfy it: it must have exactly ``length`` words, or up to
+        ``max_length``, 40 if not given.
+        """
         question = Question(
             self._ids,
             keywords=keywords,
             pattern=pattern,
+            constraint=constraint,
             fixed=fixed,
             length=length,
             max_length=max_length,
@@ -273,7 +314,7 @@ class HMMLanguageModel:
 
     def infill(self, sentence: Sentence, *, gap: str = GAP, top: int = 5, threads: int = 0) -> Infilled:
         """Fill the gaps of a sentence: for each the exact p(word | all that is given)."""
-        words = tokenize(sentence) if isinstance(sentence, str) else list(sentence)
+        words = sentence_words(sentence)
         slots = [FREE if word == gap else self._ids.get(word, 0) for word in words]
         log_prob, tables = fill(self.members, self.weights, slots, threads)
         gaps = [t for t, word in enumerate(words) if word == gap]
@@ -288,41 +329,19 @@ class HMMLanguageModel:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file, whole or not at all."""
-        header = {
-            "format": FORMAT,
-            "version": VERSION,
-            "weights": list(self.weights),
-            "has_end": self.has_end,
-        }
-        arrays: dict[str, NDArray[Any]] = {}
-        for m, chain in enumerate(self.members):
-            arrays |= {f"{m}.{name}": array for name, array in chain_arrays(chain).items()}
-        write_archive(path, header, {"words": self.words}, arrays, compress=False)
+        save_model(path, Parts(self.words, self.members, self.weights, self.training))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> HMMLanguageModel:
         """Read a model file; raises FormatError for anything else."""
-        return read_archive(path, FORMAT, VERSION, _HINT, cls._read)
-
-    @classmethod
-    def _read(cls, archive: Archive) -> HMMLanguageModel:
-        weights = archive.header["weights"]
-        has_end = bool(archive.header["has_end"])
-        members = [
-            read_chain(functools.partial(_member_array, archive, m), has_end) for m in range(len(weights))
-        ]
-        return cls(archive.words("words"), members, weights)
+        return load_model(path, lambda p: cls(p.words, p.members, p.weights, p.training))
 
     def export_npz(self, path: str | os.PathLike[str], *, dense: bool = False) -> None:
         """Write plain arrays; :mod:`hiddenite.hmmlm.arrays` says which. A mixture becomes one chain first."""
-        export_npz(path, self.words, self.members, self.weights, dense=dense)
+        export_npz(path, self.words, self.chains, self.weights, dense=dense)
 
     @classmethod
     def import_npz(cls, path: str | os.PathLike[str]) -> HMMLanguageModel:
         """Read arrays that :meth:`export_npz` or another tool wrote."""
         words, chain = import_npz(path)
         return cls(words, [chain])
-
-
-def _member_array(archive: Archive, member: int, name: str, kind: type[Any]) -> NDArray[Any]:
-    return archive.array(f"{member}.{name}", kind)

@@ -1,4 +1,4 @@
-"""What the training of a hidden Markov language model can be told.
+"""The options of training a hidden Markov language model.
 
 Pseudo-counts are explained in ``cpp/hiddenite/chain_counts.hpp``. Training wants states that are smoothed
 towards their class; once it has ended, much weight goes to p(class | class) and little to the states' own.
@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 from hiddenite._core import EmOptions as CoreEmOptions
 from hiddenite._core import Smoothing as CoreSmoothing
-from hiddenite.errors import ModelError
+from hiddenite.errors import HiddeniteWarning, ModelError, OptionError
+from hiddenite.options import Options, option
 
 SETS = ("brown", "uniform")
+PRESETS = ("fast", "default", "best")
 MAX_STATES = 1 << 17
 MAX_SEED = 2**64 - 1
 
@@ -45,50 +48,53 @@ class Smoothing:
 AFTERWARDS = Smoothing(cluster=64.0, state=1.0, group=1024.0, emission=4.0)
 
 
-@dataclass(frozen=True, slots=True)
-class HMMOptions:
+@dataclass(frozen=True)
+class HMMOptions(Options):
     """How a model is trained."""
 
-    states: int = 4096  # the end of the sentence has one more
-    clusters: int = 128  # classes of words; those of a class share states
-    sets: str = "brown"  # or uniform: each word has a random subset of the states
-    states_per_word: int | None = None  # of a uniform subset; None: states / clusters
-    epochs: int = 24
-    folds: int = 6
-    cross_validated: bool = True
-    noise: float = 1.0  # of the start
-    members: int = 1  # of a mixture; each has so many states
-    rounds: int = 0  # of log-bilinear transitions fitted to the counts after the last epoch; 0: none
+    states: int = option(4096, "States; </s> has one more.", least=1, most=MAX_STATES)
+    clusters: int = option(128, "Classes of words; those of a class share states.", least=1)
+    sets: str = option("brown", "States of a word: of its class, or random.", choices=SETS)
+    states_per_word: int | None = option(
+        None, "Of a random set; states / clusters if not given.", least=1, when={"sets": ("uniform",)}
+    )
+    epochs: int = option(24, "Passes over the text.", least=1)
+    folds: int = option(6, "Parts of the text, each left out in turn.", least=1)
+    cross_validated: bool = option(True, "Leave the folds out in turn.")
+    noise: float = option(1.0, "Of the start.", least=0, most=1e9)
+    members: int = option(1, "Members of a mixture; each has so many states.", least=1)
+    rounds: int = option(0, "Rounds of log-bilinear transitions after the last epoch.", least=0)
     training: Smoothing = field(default_factory=Smoothing)
     afterwards: Smoothing | None = None  # None: chosen on the validation text, or AFTERWARDS without one
 
     def __post_init__(self) -> None:
-        if not 1 <= self.states <= MAX_STATES:
-            raise ModelError(f"found {self.states} states, expected 1 to {MAX_STATES}")
-        if self.sets not in SETS:
-            raise ModelError(f"found the sets '{self.sets}', expected {' or '.join(SETS)}")
-        for name in ("clusters", "epochs", "folds", "members"):
-            if getattr(self, name) < 1:
-                raise ModelError(f"{name} is {getattr(self, name)}, expected at least 1")
+        super().__post_init__()
         if self.sets == "brown" and self.clusters > self.states:
-            raise ModelError(
-                f"found {self.clusters} clusters and {self.states} states, expected a state for each cluster"
+            raise OptionError(
+                "clusters",
+                f"is {self.clusters}, expected at most the {self.states} states: one for each cluster",
             )
-        if self.states_per_word is not None and not 1 <= self.states_per_word <= self.states:
-            raise ModelError(
-                f"found {self.states_per_word} states per word, expected 1 to {self.states}, all there are"
+        if self.states_per_word is not None and self.states_per_word > self.states:
+            raise OptionError(
+                "states_per_word", f"is {self.states_per_word}, expected at most all {self.states} states"
             )
-        if self.rounds < 0:
-            raise ModelError(f"found {self.rounds} rounds, expected 0 or more")
         if self.cross_validated and self.folds < 2:
-            raise ModelError("cross-validation needs two folds or more")
-        if not (math.isfinite(self.noise) and self.noise >= 0):
-            raise ModelError(f"the noise is {self.noise}, expected a number from 0 up")
+            raise OptionError("folds", "is 1, expected at least 2 for cross-validation")
 
     @property
     def set_size(self) -> int:
         """States of a word under uniform sets."""
         return self.states_per_word or max(1, self.states // self.clusters)
+
+    def reduced(self, tokens: int) -> HMMOptions:
+        """Take no more states than a text has tokens, since others would never be met; says so."""
+        if self.states <= tokens:
+            return self
+        note = f"the text has {tokens:,} tokens, so the model gets {tokens:,} states"
+        warnings.warn(note, HiddeniteWarning, stacklevel=4)
+        per_word = None if self.states_per_word is None else min(self.states_per_word, tokens)
+        clusters = min(self.clusters, tokens)
+        return dataclasses.replace(self, states=tokens, clusters=clusters, states_per_word=per_word)
 
     def core(self) -> CoreEmOptions:
         """Return the core's record."""
@@ -102,10 +108,53 @@ class HMMOptions:
         """Read what ``dataclasses.asdict`` gave; raises ValueError for anything else."""
         names = {f.name for f in dataclasses.fields(cls)}
         if set(fields) != names:
-            raise ValueError("holds other options than expected")
+            raise ValueError("has other options than expected")
         after = fields["afterwards"]
         changed = {
             "training": Smoothing(**fields["training"]),
             "afterwards": None if after is None else Smoothing(**after),
         }
         return cls(**(fields | changed))
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalSettings:
+    """What a preset means for a text."""
+
+    chains: int  # on clusters of their own
+    states_per_class: int
+    states: int | None  # that are kept, of all chains together; None: all
+    clusters: int
+    epochs: int  # of EM
+    rounds: int  # of log-bilinear transitions
+    residual: int  # epochs beside the lexical route, at most
+    folds: int
+
+
+_BY_PRESET = {
+    "fast": LexicalSettings(1, 8, None, 127, 9, 2, 3, 8),
+    "default": LexicalSettings(2, 16, 1 << 17, 127, 9, 3, 8, 8),
+    "best": LexicalSettings(3, 16, 1 << 22, 127, 12, 4, 8, 8),
+}
+_TOKENS_PER_STATE = 64  # of hidden states: a small text gets fewer
+_TOKENS_OF_PRESETS = 1e6  # more text gets more states
+
+
+@dataclass(frozen=True)
+class LexicalOptions(Options):
+    """How a lexicalised model is trained."""
+
+    preset: str = option("default", "Time and size: fast has one chain, best has three.", choices=PRESETS)
+    states: int | None = option(None, "States to keep; the preset's if not given.", least=1, most=1 << 26)
+
+    def settings(self, tokens: int, words: int) -> LexicalSettings:
+        """Return the preset for a text of so many tokens and different words."""
+        preset = _BY_PRESET[self.preset]
+        clusters = max(1, min(preset.clusters, words // 4))
+        fitting = max(1, tokens // (_TOKENS_PER_STATE * clusters))
+        states = self.states
+        if states is None and preset.states is not None:
+            states = round(preset.states * max(1.0, tokens / _TOKENS_OF_PRESETS))
+        return dataclasses.replace(
+            preset, clusters=clusters, states_per_class=min(preset.states_per_class, fitting), states=states
+        )

@@ -8,16 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite.results import json_number
+from hiddenite.records import equal_fields, json_number
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class StateDistribution:
     """States at one position; those not listed have probability zero."""
 
     member: NDArray[np.uint32]  # of the mixture
     state: NDArray[np.uint32]
     probability: NDArray[np.float64]
+
+    def __eq__(self, other: object) -> bool:
+        return equal_fields(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def best(self) -> tuple[int, int]:
         """Return the most probable member and state."""
@@ -85,14 +90,21 @@ class Infilled:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class StateUsage:
     """How a text uses the states (Chiu & Rush 2020, tables 4 and 5); entropies in nats."""
 
     visits: NDArray[np.float64]  # [state]: expected number
     occupancy: float  # share of the states with at least one expected visit
     emission_entropy: float  # mean over states of H(word | state)
-    transition_entropy: float  # mean over states of H(next state | state)
+    transition_entropy: (
+        float  # mean over states of H(next state | state); NaN: not known, of a lexicalised model
+    )
+
+    def __eq__(self, other: object) -> bool:
+        return equal_fields(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object."""
@@ -100,5 +112,5 @@ class StateUsage:
             "states": len(self.visits),
             "occupancy": self.occupancy,
             "emission_entropy": self.emission_entropy,
-            "transition_entropy": self.transition_entropy,
+            "transition_entropy": json_number(self.transition_entropy),
         }

@@ -38,7 +38,7 @@ def word_classes(
     if missing:
         examples = ", ".join(words[w] for w in missing[:3])
         raise ModelError(
-            f"the clusters miss {len(missing)} words of the text ({examples}, …); cluster the same text"
+            f"the clusters lack {len(missing)} words of the text ({examples}, …); cluster the same text"
         )
     if result[UNKNOWN] < 0:
         rare = [c for c, n in zip(result, counts, strict=True) if n == 1 and c >= 0]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenite._core import (
+    LexicalHmm,
     SparseHmm,
     TokenText,
     best_states,
@@ -23,11 +24,12 @@ from hiddenite._core import (
     state_visits,
 )
 from hiddenite.errors import ModelError
+from hiddenite.hmmlm.archive import Hmm, sparse_members
 from hiddenite.hmmlm.mixing import log_weights
 from hiddenite.hmmlm.results import StateDistribution, StatePath, StateUsage
 from hiddenite.hmmlm.shape import NO_GROUP
 
-Hmms = Sequence[SparseHmm]
+Hmms = Sequence[Hmm]
 Weights = Sequence[float]
 WordIds = NDArray[np.uint32]
 IMPOSSIBLE = "the sentence has probability zero under the model"
@@ -47,19 +49,20 @@ def filtered(chains: Hmms, weights: Weights, ids: WordIds) -> list[StateDistribu
     answers = [filter_states(chain, ids, False) for chain in chains]
     if len(chains) == 1:
         of_members = shares([answers[0][3]], weights)
-        return [_joined(answers, of_members, t) for t in range(len(ids))]
+        return [joined(answers, of_members, t) for t in range(len(ids))]
     prefixes = [[filter_states(chain, ids[: t + 1], False)[3] for chain in chains] for t in range(len(ids))]
-    return [_joined(answers, shares(log_probs, weights), t) for t, log_probs in enumerate(prefixes)]
+    return [joined(answers, shares(log_probs, weights), t) for t, log_probs in enumerate(prefixes)]
 
 
 def posterior(chains: Hmms, weights: Weights, ids: WordIds) -> list[StateDistribution]:
     """p(state | whole sentence) at each word and at its end."""
     answers = [posterior_states(chain, ids, True) for chain in chains]
     of_members = shares([answer[3] for answer in answers], weights)
-    return [_joined(answers, of_members, t) for t in range(len(answers[0][0]) - 1)]
+    return [joined(answers, of_members, t) for t in range(len(answers[0][0]) - 1)]
 
 
-def _joined(answers: Sequence[Any], of_members: NDArray[np.float64], t: int) -> StateDistribution:
+def joined(answers: Sequence[Any], of_members: NDArray[np.float64], t: int) -> StateDistribution:
+    """Put the members' states at a position side by side, each with its share."""
     parts = [(int(begin[t]), int(begin[t + 1]), states, values) for begin, states, values, _ in answers]
     return StateDistribution(
         np.concatenate([np.full(e - b, m, np.uint32) for m, (b, e, _, _) in enumerate(parts)]),
@@ -90,8 +93,11 @@ def predicted(chains: Hmms, weights: Weights, ids: WordIds) -> NDArray[np.float6
 def usage(chains: Hmms, tokens: TokenText, threads: int) -> StateUsage:
     """Count the visits of each state and the entropies of all."""
     visits = np.concatenate([state_visits(chain, tokens, threads) for chain in chains])
-    emission = np.concatenate([_emission_entropies(chain) for chain in chains])
-    transition = np.concatenate([_transition_entropies(chain) for chain in chains])
+    if isinstance(chains[0], LexicalHmm):  # a state has one word; its successors are too many to add up
+        return StateUsage(visits, float(np.mean(visits >= 1.0)), 0.0, math.nan)
+    sparse = sparse_members(chains)
+    emission = np.concatenate([_emission_entropies(chain) for chain in sparse])
+    transition = np.concatenate([_transition_entropies(chain) for chain in sparse])
     occupancy = float(np.mean(visits >= 1.0))
     return StateUsage(visits, occupancy, float(emission.mean()), float(transition.mean()))
 

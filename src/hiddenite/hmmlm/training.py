@@ -5,7 +5,7 @@
 [1, 2]
 
 A checkpoint holds the expected counts between two epochs, and which text, options and seed it belongs to: a
-training that goes on from it ends with the same bits as one that was never interrupted.
+training that continues from it ends with the same bits as one that was never interrupted.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from hiddenite._core import (
     WordTable,
     read_tokens,
 )
-from hiddenite.archive import Archive, read_archive, write_archive
-from hiddenite.corpus import ChunkReader, Sentence, sentence_text
 from hiddenite.errors import FormatError, ModelError
+from hiddenite.files.archive import Archive, read_archive, write_archive
+from hiddenite.files.corpus import ChunkReader, Sentence, sentence_text
 from hiddenite.hmmlm.clusters import Clustering, Clusters
 from hiddenite.hmmlm.mixing import fit_weights, sentence_sums
 from hiddenite.hmmlm.options import AFTERWARDS, MAX_SEED, HMMOptions, Smoothing
@@ -94,7 +94,7 @@ class Training:
         checkpoint_every: int = 5,
         names: tuple[str, str] = ("<corpus>", "<valid>"),
     ) -> None:
-        """Read the text and cluster its words; go on from ``checkpoint`` if that file exists.
+        """Read the text and cluster its words; continue from ``checkpoint`` if that file exists.
 
         ``clusters`` are taken as they are; without them the words are clustered here. Words of ``valid`` that
         the text lacks count as ``<unk>``.
@@ -109,10 +109,14 @@ class Training:
         self._table = WordTable()
         self._tokens = read_tokens(text, names[0], 1, self._table, grow=True)
         if not len(self._tokens.tokens):
-            raise FormatError(names[0], None, "holds no word, expected text to train on")
+            raise FormatError(names[0], None, "has no word, expected text to train on")
         self._valid: TokenText | None = None
         if valid is not None:
             self._valid = read_tokens(_text(valid), names[1], 1, self._table, grow=False)
+            if not len(self._valid.tokens):
+                raise FormatError(names[1], None, "has no word, expected held-out text")
+        self.options = self.options.reduced(len(self._tokens.tokens))
+        self._text, self._are_given = text, clusters is not None
         self.clusters = clusters
         if self.options.sets == "brown":
             self.clusters = clusters or Clustering([text], self.options.clusters, threads=threads).run()
@@ -148,10 +152,18 @@ class Training:
         if self.options.sets == "uniform":
             rng = np.random.default_rng([self._member_seed() & 0xFFFFFFFF, self._member_seed() >> 32])
             return uniform_shape(len(self._table), self.options.states, self.options.set_size, rng)
-        assert self.clusters is not None
+        clusters = self._member_clusters()
         counts = self._tokens.counts(len(self._table)).tolist()
-        classes = word_classes(self._table.words(), self.clusters.words, self.clusters.classes, counts)
+        classes = word_classes(self._table.words(), clusters.words, clusters.classes, counts)
         return brown_shape(classes, self.options.states)
+
+    def _member_clusters(self) -> Clusters:
+        """Return given clusters for all members; else each has its own, and they make different mistakes."""
+        assert self.clusters is not None
+        if self._are_given or not self._finished:
+            return self.clusters
+        seed = self._member_seed()
+        return Clustering([self._text], self.options.clusters, random_start=seed, threads=self._threads).run()
 
     def __iter__(self) -> Iterator[Epoch]:
         while not self._is_done:
@@ -240,6 +252,11 @@ class Training:
         """The vocabulary, special words first."""
         return self._table.words()
 
+    def description(self) -> dict[str, Any]:
+        """Return what the model's file says of its training."""
+        size = {"sentences": self._tokens.num_sentences, "tokens": len(self._tokens.tokens)}
+        return {"method": "em", "seed": self.seed, "options": dataclasses.asdict(self.options), **size}
+
     @property
     def smoothing(self) -> tuple[Smoothing, ...]:
         """The pseudo-counts of each finished member."""
@@ -274,7 +291,8 @@ class Training:
 
     def _save(self, path: str | os.PathLike[str]) -> None:
         header = {"format": CHECKPOINT, "version": CHECKPOINT_VERSION, "finished": len(self._finished)}
-        header["epochs"] = 0 if self._is_done else self._em.iterations_done
+        keeps_counts = not self._is_done or self.options.members == 1  # a single chain can be extended
+        header["epochs"] = self._em.iterations_done if keeps_counts else 0
         header["smoothing"] = [dataclasses.asdict(s) for s in self._smoothing]
         arrays: dict[str, NDArray[Any]] = {}
         for m, chain in enumerate(self._finished):
@@ -288,13 +306,21 @@ class Training:
     def _restore(self, path: str | os.PathLike[str]) -> None:
         read_archive(path, CHECKPOINT, CHECKPOINT_VERSION, _HINT, lambda archive: self._read(archive, path))
 
+    def _extends(self, before: Any) -> bool:
+        """Whether options differ from those of a checkpoint in nothing but more epochs, of one chain."""
+        mine = dataclasses.asdict(self.options)
+        if not isinstance(before, dict) or self.options.members > 1 or self.options.rounds:
+            return False
+        return before | {"epochs": 0} == mine | {"epochs": 0} and before["epochs"] < mine["epochs"]
+
     def _read(self, archive: Archive, path: str | os.PathLike[str]) -> None:
+        extends = self._extends(archive.header.get("options"))
         for name, value in self._identity().items():
-            if archive.header.get(name) != value:
+            if archive.header.get(name) != value and not (name == "options" and extends):
                 raise FormatError(
                     os.fspath(path), None, f"is a checkpoint of a training with another {name}; {_HINT}"
                 )
-        for m in range(int(archive.header["finished"])):
+        for m in range(0 if extends else int(archive.header["finished"])):
             shape = self._shape()
             initial = archive.array(f"{m}.initial", np.float64)
             transition = archive.array(f"{m}.transition", np.float32)

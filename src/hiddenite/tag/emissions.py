@@ -17,7 +17,7 @@ that were seen rarely, which resemble them most:
 
 ``spelling``
     Of induced taggers, which know p(word | tag) itself: each tag spells words by character bigrams of its
-    own. Nothing is trained here; :mod:`hiddenite.induce.export` makes the tables.
+    own. Nothing is trained here; :mod:`hiddenite.induction.export` makes the tables.
 
 How counts and guess make p(word | tag) is told in ``cpp/hiddenite/tag_channel.hpp``. The hidden symbols of
 the most frequent words are pairs of tag and word, so that the transitions see those words: ``IN␟of``.
@@ -51,8 +51,8 @@ class Lexicon:
 
     @classmethod
     def count_words(cls, sentences: Iterable[TaggedSentence], tag_ids: Mapping[str, int]) -> Lexicon:
-        """Count words with their tags."""
-        pairs = Counter(pair for sentence in sentences for pair in sentence)
+        """Count words with their tags; those whose tag is none, ``_``, are left out."""
+        pairs = Counter(pair for sentence in sentences for pair in sentence if pair[1] in tag_ids)
         by_word: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         for (word, tag), count in pairs.items():
             by_word[word].append((tag_ids[tag], count))
@@ -133,7 +133,7 @@ def rare_examples(
     limit = rare if min(frequency.values(), default=0) <= rare else max(frequency.values())
     for sentence in sentences:
         for i, (word, tag) in enumerate(sentence):
-            if frequency[word] <= limit:
+            if frequency[word] <= limit and tag in tag_ids:
                 chosen[word, i == 0][tag_ids[tag]] += 1
     return [(word, is_first, dict(counts)) for (word, is_first), counts in sorted(chosen.items())]
 

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from hiddenite._core import TaskKind
 from hiddenite.errors import ModelError
-from hiddenite.inference import Query
-from hiddenite.results import Failure
-from hiddenite.tag.answers import TagAnswer, Tagged, TagMarginals
-from hiddenite.tag.formats import TaggedSentence
+from hiddenite.query import Query
+from hiddenite.results import Failure, Marginals
+from hiddenite.tag.answers import TagAnswer, Tagged
+from hiddenite.tag.formats import NOT_ANNOTATED, TaggedSentence
 from hiddenite.tag.tagger import Objective, Tagger, kind_of
 
 NUM_BINS = 20
@@ -53,7 +53,7 @@ class TagScore:
     right: int
     known_tokens: int  # of words seen in training
     known_right: int
-    sentences: int  # that have words
+    sentences: int  # that have gold tags
     sentences_right: int
     unseen_tags: int  # tokens whose gold tag was never seen in training
     certified: int  # sentences whose answer is proved
@@ -107,6 +107,23 @@ def _share(part: float, whole: int) -> float | None:
     return part / whole if whole else None
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A sentence: the answer beside the gold tags."""
+
+    answer: Tagged
+    gold: tuple[str, ...]  # ``_`` where there is none
+    known: tuple[bool, ...]  # whether the word was seen in training
+    posterior: Marginals | None  # None if it was not asked for
+
+    @property
+    def probabilities(self) -> list[float]:
+        """The posterior probability of each tag given; none if the posterior was not asked for."""
+        if self.posterior is None:
+            return []
+        return [dict(slot)[tag] for slot, tag in zip(self.posterior.slots, self.answer.tags, strict=True)]
+
+
 def score(
     tagger: Tagger,
     gold: Iterable[TaggedSentence],
@@ -115,8 +132,25 @@ def score(
     calibration: bool = True,
     threads: int = 0,
 ) -> TagScore:
-    """Tag the words of ``gold`` and compare; ``calibration`` takes their marginals too."""
-    tally = _Tally(tagger.tags)
+    """Tag the words of ``gold`` and compare; ``calibration`` takes their marginals too.
+
+    Words whose gold tag is ``_`` are not compared.
+    """
+    tally = Tally(tagger.tags)
+    for one in judge(tagger, gold, objective=objective, calibration=calibration, threads=threads):
+        tally.add(one)
+    return tally.score()
+
+
+def judge(
+    tagger: Tagger,
+    gold: Iterable[TaggedSentence],
+    *,
+    objective: Objective = "map",
+    calibration: bool = True,
+    threads: int = 0,
+) -> Iterator[Judged]:
+    """Give the answers beside the gold tags, for the sentences that have words."""
     sentences = (sentence for sentence in gold if len(sentence) > 0)
     while chunk := list(itertools.islice(sentences, _CHUNK)):
         words = [[word for word, _ in sentence] for sentence in chunk]
@@ -128,19 +162,15 @@ def score(
         for sentence, answer, posterior in zip(chunk, found, posteriors, strict=True):
             if not isinstance(answer, Tagged):
                 raise ModelError(answer.error if isinstance(answer, Failure) else "no tags")
-            tags = [tag for _, tag in sentence]
-            tally.add(answer, tags, [next(known) for _ in tags], _probabilities(answer, posterior))
-    return tally.score()
+            yield Judged(
+                answer,
+                tuple(tag for _, tag in sentence),
+                tuple(itertools.islice(known, len(sentence))),
+                posterior if isinstance(posterior, Marginals) else None,
+            )
 
 
-def _probabilities(answer: Tagged, posterior: TagAnswer | Failure | None) -> list[float]:
-    """Return the posterior probability of each tag given, nothing if the posterior was not asked for."""
-    if not isinstance(posterior, TagMarginals):
-        return []
-    return [dict(slot)[tag] for slot, tag in zip(posterior.slots, answer.tags, strict=True)]
-
-
-class _Tally:
+class Tally:
     """Counts of what was right."""
 
     def __init__(self, tags: Iterable[str]) -> None:
@@ -149,31 +179,34 @@ class _Tally:
         self._confusions: Counter[tuple[str, str]] = Counter()
         self._bins = [[0, 0, 0.0] for _ in range(NUM_BINS)]
 
-    def add(
-        self,
-        answer: Tagged,
-        gold: Sequence[str],
-        known: Sequence[bool],
-        probabilities: Sequence[float],
-    ) -> None:
+    def add(self, one: Judged) -> None:
+        """Count a sentence, unless none of its words has a gold tag."""
+        rows = [
+            (tag, gold, known)
+            for tag, gold, known in zip(one.answer.tags, one.gold, one.known, strict=True)
+            if gold != NOT_ANNOTATED
+        ]
+        if not rows:
+            return
         count = self._count
-        is_right = [a == b for a, b in zip(answer.tags, gold, strict=True)]
-        count["tokens"] += len(gold)
-        count["right"] += sum(is_right)
-        count["known_tokens"] += sum(known)
-        count["known_right"] += sum(r and k for r, k in zip(is_right, known, strict=True))
+        count["tokens"] += len(rows)
+        count["right"] += sum(tag == gold for tag, gold, _ in rows)
+        count["known_tokens"] += sum(known for _, _, known in rows)
+        count["known_right"] += sum(tag == gold and known for tag, gold, known in rows)
         count["sentences"] += 1
-        count["sentences_right"] += all(is_right)
-        count["unseen_tags"] += sum(tag not in self._tags for tag in gold)
-        count["certified"] += answer.certificate.exact
-        self._confusions.update((b, a) for a, b, r in zip(answer.tags, gold, is_right, strict=True) if not r)
-        for r, p in zip(is_right, probabilities, strict=False):  # none without calibration
-            row = self._bins[min(int(p * NUM_BINS), NUM_BINS - 1)]
-            row[0] += 1
-            row[1] += r
-            row[2] += p
+        count["sentences_right"] += all(tag == gold for tag, gold, _ in rows)
+        count["unseen_tags"] += sum(gold not in self._tags for _, gold, _ in rows)
+        count["certified"] += one.answer.certificate.exact
+        self._confusions.update((gold, tag) for tag, gold, _ in rows if tag != gold)
+        for p, tag, gold in zip(one.probabilities, one.answer.tags, one.gold, strict=False):  # none: no p
+            if gold != NOT_ANNOTATED:
+                row = self._bins[min(int(p * NUM_BINS), NUM_BINS - 1)]
+                row[0] += 1
+                row[1] += tag == gold
+                row[2] += p
 
     def score(self) -> TagScore:
+        """Return what was counted."""
         names = (
             "tokens",
             "right",

@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
-from hiddenite.corpus import ChunkReader, decode, decode_part, line_blocks, tokenize
 from hiddenite.errors import FormatError, ModelError
+from hiddenite.files.corpus import ChunkReader, decode, decode_part, line_blocks, tokenize
 
 FormatName = Literal["auto", "plain", "tsv", "conllu"]
 FORMATS = ("auto", "plain", "tsv", "conllu")
 COLUMNS = {"upos": 3, "xpos": 4}
+NOT_ANNOTATED = "_"
 _RESERVED = ("<s>", "</s>", "<unk>")  # what the transition model adds itself
 _NUM_COLUMNS = 10
 _NODE = re.compile(r"(?:([1-9][0-9]*)|[1-9][0-9]*-[1-9][0-9]*|[0-9]+\.[1-9][0-9]*)")
@@ -41,6 +42,7 @@ class Record:
     tags: tuple[str, ...]  # as many, or none if the format has none or they were not asked for
     line: int  # the file's line that it begins at, from 1
     lines: tuple[str, ...] = ()  # as they stand in the file, without line ends; of CoNLL-U only
+    more: tuple[str, ...] = ()  # the third column of TSV, empty where there is none
     fault: str | None = None  # plain text only: why the line is no sentence; it has no words then
 
     @property
@@ -61,6 +63,12 @@ def format_of(path: str, default: FormatName) -> FormatName:
     suffixes = [s.lower() for s in PurePath(path).suffixes if s.lower() not in _ARCHIVES]
     endings: dict[str, FormatName] = {".conllu": "conllu", ".conll": "conllu", ".tsv": "tsv", ".txt": "plain"}
     return endings.get(suffixes[-1], default) if suffixes else default
+
+
+def untagged(column: str) -> str:
+    """Return what to say of a text whose tags are all missing."""
+    others = " or ".join(name for name in COLUMNS if name != column)
+    return f"has only «{NOT_ANNOTATED}» for tags; in CoNLL-U, say --column {others} if the tags are there"
 
 
 def check_format(name: str) -> None:
@@ -140,13 +148,20 @@ def _numbered_lines(reader: ChunkReader) -> Iterator[tuple[int, str]]:
 def _read_tsv(lines: Iterable[tuple[int, str]], name: str, with_tags: bool) -> Iterator[Record]:
     words: list[str] = []
     tags: list[str] = []
+    more: list[str] = []
     number = 0
     for number, line in lines:
         if line == "":
-            yield Record(tuple(words), tuple(tags), number - len(words))
-            words, tags = [], []
+            yield Record(tuple(words), tuple(tags), number - len(words), more=tuple(more))
+            words, tags, more = [], [], []
             continue
         word, tab, rest = line.partition("\t")
+        if with_tags and not tab and len(word.split()) == 2:
+            raise FormatError(
+                name,
+                number,
+                f"found {word!r}: a space between word and tag, expected a tab; replace the spaces",
+            )
         if tokenize(word) != [word]:
             raise FormatError(name, number, f"found the word {word!r}, expected one without white space")
         words.append(word)
@@ -155,11 +170,12 @@ def _read_tsv(lines: Iterable[tuple[int, str]], name: str, with_tags: bool) -> I
                 raise FormatError(
                     name, number, f"found one column, '{word[:40]}', expected word TAB tag; {_TSV_HINT}"
                 )
-            tag = rest.partition("\t")[0]
+            tag, _, third = rest.partition("\t")
             _check_tag(tag, name, number)
             tags.append(tag)
+            more.append(third.partition("\t")[0])
     if words:
-        yield Record(tuple(words), tuple(tags), number - len(words) + 1)
+        yield Record(tuple(words), tuple(tags), number - len(words) + 1, more=tuple(more))
 
 
 _TSV_HINT = "say --format conllu or plain if it is that"
@@ -188,7 +204,7 @@ def _read_conllu(
     kept: list[str] = []
     number = 0
     for number, line in lines:
-        if line.strip() == "":
+        if not tokenize(line):
             yield Record(tuple(words), tuple(tags), number - len(kept), tuple(kept))
             words, tags, kept = [], [], []
             continue

@@ -20,20 +20,22 @@ the shorter one. So it is handed on as an ARPA table, and the engine knows one k
 from __future__ import annotations
 
 import math
+import threading
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from hiddenite._core import read_arpa
-from hiddenite.corpus import chunk_source
 from hiddenite.errors import HiddeniteWarning, UnknownSymbolError, near_spellings
+from hiddenite.files.corpus import chunk_source
 from hiddenite.ngram import NgramModel
 from hiddenite.vocabulary import SENTENCE_BEGIN, SENTENCE_END, UNKNOWN
 
 TransitionsName = Literal["kneser-ney", "deleted-interpolation"]
 TRANSITIONS = ("kneser-ney", "deleted-interpolation")
 _NEVER = -99.0  # ARPA's log10 of zero
+_FILTERS = threading.Lock()  # the filters of warnings are the process's, and folds are trained in threads
 
 Ngram = tuple[str, ...]
 
@@ -41,7 +43,7 @@ Ngram = tuple[str, ...]
 def train_transitions(sentences: Sequence[Sequence[str]], order: int, kind: str) -> NgramModel:
     """Estimate the tags' n-gram model; ``sentences`` are of tags."""
     if kind == "kneser-ney":
-        with warnings.catch_warnings():
+        with _FILTERS, warnings.catch_warnings():
             warnings.simplefilter("ignore", HiddeniteWarning)  # the fall-back of the discounts, see above
             return NgramModel.train(sentences, order=order)
     if kind == "deleted-interpolation":

@@ -16,10 +16,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from hiddenite._core import Deadline
 from hiddenite.inference import Search, search
 from hiddenite.results import Step
+from hiddenite.web import schema
 from hiddenite.web.models import Models
-from hiddenite.web.questions import Request, language_model, observe
+from hiddenite.web.reading import language_model, observe
 
 GROWTH = 1.1  # of q between two pictures
 SHOWN = 6  # contexts a position
@@ -27,26 +29,29 @@ SHOWN = 6  # contexts a position
 Event = tuple[str, dict[str, Any]]
 
 
-def watch(models: Models, request: Request) -> Iterator[Event]:
-    """Search, and tell each turn. Time is counted where it is spent: not while nobody asks for the next."""
+def watch(models: Models, request: schema.Search, deadline: Deadline) -> Iterator[Event]:
+    """Search, and yield the events of each turn."""
     limits = models.limits
     _, candidates = observe(models, request)
-    turns = search(language_model(models), candidates, method=request["method"])
-    seconds, drawn, step = 0.0, 0.0, None
-    for number in range(limits.steps):
+    turns = search(language_model(models), candidates, method=request.method)
+    seconds, drawn, steps = 0.0, 0.0, 0
+    step: Step | None = None
+    is_last = False
+    while not is_last and not deadline.is_over:
         begun = time.perf_counter()
-        step = next(turns)
+        try:
+            step = next(turns)
+        except TimeoutError:
+            break
         seconds += time.perf_counter() - begun
-        yield "step", step.to_dict() | {"number": number}
-        if turns.done or step.states >= GROWTH * drawn:
+        yield "step", step.to_dict() | {"number": steps}
+        steps += 1
+        is_last = turns.done or steps >= limits.steps or step.states > limits.states
+        if is_last or step.states >= GROWTH * drawn:
             drawn = step.states
             yield "automaton", picture(turns, step)
-        if turns.done or seconds > limits.seconds or step.states > limits.states:
-            break
-    assert step is not None
-    if not turns.done:
-        yield "automaton", picture(turns, step)
-    yield "done", {"exact": turns.done, "steps": number + 1, "states": step.states, "seconds": seconds}
+    states = 0 if step is None else step.states
+    yield "done", {"exact": turns.done, "steps": steps, "states": states, "seconds": seconds}
 
 
 def picture(turns: Search, step: Step) -> dict[str, Any]:

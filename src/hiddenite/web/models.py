@@ -7,34 +7,26 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from hiddenite.align.aligner import Aligner
-from hiddenite.channel import Keypad, Typo, TypoRates
+from hiddenite.channel import Encoder, Keypad, Typo, TypoRates
+from hiddenite.correct.corrector import Corrector
 from hiddenite.ngram import NgramModel
 from hiddenite.tag.tagger import Tagger
-
-LEVELS = 10  # of noise; 0 is none
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one request may cost. A request beyond a limit is refused; nobody else waits for it."""
+    """What one request may cost, and how many there may be. ``schema`` bounds what a request may hold."""
 
     body_bytes: int = 65_536
-    body_seconds: float = 10.0  # for the body to arrive
-    characters: int = 2_000  # of a text
-    words: int = 48  # of a message, a sentence
-    candidates: int = 4_000  # a position; a channel keeps the best of them
-    listed: int = 1_000  # candidates a position that a request lists itself
-    best: int = 50  # k of k-best
-    samples: int = 200
-    sentences: int = 20  # to generate, each
-    generated_words: int = 40  # long at most
-    keywords: int = 4
-    beam: int = 50  # width
-    seconds: float = 2.0  # of search, per request
+    body_seconds: float = 5.0  # for the body to arrive
+    candidates: int = 2_000  # a position; a channel keeps the best of them
+    quick_seconds: float = 0.1  # of work, before a request makes room for others
+    seconds: float = 2.0  # of work, when it begins again
+    wait_seconds: float = 2.0  # in line, at most
     steps: int = 2_000  # of a search that is watched
-    states: int = 6_000  # of a search by refinement; one takes 8 bytes a candidate
-    workers: int = 2  # requests at work at the same time
-    waiting: int = 32  # requests in line behind them
+    states: int = 4_000  # of a search by refinement; one takes 8 bytes a candidate: 64 MB in all
+    workers: int = 2  # quick requests at work at the same time
+    waiting: int = 256  # requests in line behind them
     streams: int = 4  # searches that are watched at the same time
 
 
@@ -64,26 +56,32 @@ class Generator(Protocol):
 
 @dataclass(frozen=True)
 class Models:
-    """What questions are answered from; None answers none."""
+    """The loaded models; a question about one that is None is refused."""
 
     lm: NgramModel | None = None
     tagger: Tagger | None = None
     aligner: Aligner | None = None
     generator: Generator | None = None
+    corrector: Corrector | None = None
     names: Mapping[str, str] = field(default_factory=dict)  # what each is, in a few words
     examples: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # to begin with
     limits: Limits = Limits()
+    files: Mapping[str, str] = field(default_factory=dict)  # where each is, for commands that ask the same
 
     _channels: dict[tuple[str, int], Keypad | Typo] = field(default_factory=dict, init=False, repr=False)
 
     def channel(self, name: str, noise: int) -> Keypad | Typo:
-        """Return the channel at a level of noise; there are two times eleven, each made once.
+        """Return the channel at a level of noise; there are 22, each made once and kept.
 
         Level n of the keypad is k = 4096 / 2^n, of the keyboard 1 + 2 n errors in 100 keys.
         """
         if (name, noise) not in self._channels:
             self._channels[name, noise] = self._make_channel(name, noise)
         return self._channels[name, noise]
+
+    def slips(self, noise: int) -> Encoder:
+        """Return what makes slips at a level of noise, as the keyboard of that level expects them."""
+        return Encoder(TypoRates(error_rate=0.01 + 0.02 * noise).model())
 
     def _make_channel(self, name: str, noise: int) -> Keypad | Typo:
         assert self.lm is not None

@@ -1,193 +1,158 @@
-"""Requests to answers: plain functions of the models and a checked request, run by the worker threads.
+"""Requests to answers: corrections and noisy text, and the list of all questions.
 
-Every answer is its result's ``to_dict``; answers about noisy text add ``input``, what was typed.
+Plain functions of the models and a checked request, run by the worker threads. Every answer is its result's
+``to_dict``; answers about noisy text add ``input``, what was typed. The thread has entered the request's
+deadline (``work``): calls of the core end with TimeoutError when it is over.
 """
 
 from __future__ import annotations
 
-import unicodedata
+import itertools
+import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from hiddenite.channel import Candidates
-from hiddenite.corpus import tokenize
-from hiddenite.errors import HiddeniteError, ModelError
-from hiddenite.inference import Budget, decode, kbest, marginals, sample
-from hiddenite.ngram import NgramModel
+from hiddenite._core import Deadline
+from hiddenite.correct.corrector import Corrector
+from hiddenite.correct.tokens import tokens
+from hiddenite.files.corpus import tokenize
+from hiddenite.inference import decode, kbest, marginals, sample
+from hiddenite.web import schema
 from hiddenite.web.beam import beam_search
 from hiddenite.web.models import Models
+from hiddenite.web.reading import MissingModel, budget, check_text, language_model, observe, unknown_words
+from hiddenite.web.tasks import (
+    answer_align,
+    answer_generate,
+    answer_induce,
+    answer_report,
+    answer_score,
+    answer_tag,
+)
 
-Request = dict[str, Any]
 Answer = dict[str, Any]
+_SLIP_DRAWS = 8  # of a word's slips, until it has letters alone
 
 
-class MissingModel(HiddeniteError):
-    """A question that no loaded model answers."""
-
-    def __init__(self, kind: str, option: str) -> None:
-        super().__init__(f"no {kind} is loaded; start the server with: hiddenite serve --{option} MODEL")
+# --------------------------------------------------------------------- raw text
 
 
-# --------------------------------------------------------------------- reading
+def answer_correct(models: Models, request: schema.Correct, _: Deadline) -> Answer:
+    """Return a text corrected, every change with its probability; slips are added first if wanted."""
+    if models.corrector is None:
+        raise MissingModel("corrector", "corrector")
+    check_text(request.text, "text")
+    noisy = (
+        add_slips(models, request.text, request.noise, request.seed) if request.noise > 0 else request.text
+    )
+    (found,) = models.corrector.correct_many([noisy], careful=request.careful, threads=1)
+    return found.to_dict() | {"input": noisy, "unknown": _unknown_in(models.corrector, found.text)}
 
 
-def words_of(text: str, models: Models, place: str) -> list[str]:
-    """Return the words of a text that a request holds; raise ModelError for what is no text or too long."""
-    for column, character in enumerate(text, 1):
-        kind = unicodedata.category(character)
-        if kind == "Cs" or (kind == "Cc" and not character.isspace()):
-            raise ModelError(f"'{place}', column {column}: found {character!a}, expected text")
-    words = tokenize(text)
-    if len(words) > models.limits.words:
-        raise ModelError(f"'{place}' has {len(words)} words, expected at most {models.limits.words}")
-    return words
+def _unknown_in(corrector: Corrector, text: str) -> list[str]:
+    """Return the words of a text that the corrector does not know."""
+    words = (text[token.start : token.end] for token in tokens(text) if token.kind == "word")
+    return unknown_words(words, corrector.is_known)
 
 
-def language_model(models: Models) -> NgramModel:
-    """Return the language model or say that there is none."""
-    if models.lm is None:
-        raise MissingModel("language model", "lm")
-    return models.lm
+def add_slips(models: Models, text: str, noise: int, seed: int) -> str:
+    """Return a text with slips of a keyboard in its words; all else stays."""
+    encoder = models.slips(noise)
+    numbers = itertools.count()
 
+    def slip(match: re.Match[str]) -> str:
+        drawn = (encoder.encode(match[0], (seed << 20) + next(numbers)) for _ in range(_SLIP_DRAWS))
+        return next((word for word in drawn if word.isalpha()), match[0])
 
-def observe(models: Models, request: Request) -> tuple[str | None, Candidates]:
-    """Return what was typed and its candidates; exactly one of message, input and slots is given."""
-    lm = language_model(models)
-    given = [name for name in ("message", "input", "slots") if request[name] is not None]
-    if len(given) != 1:
-        found = " and ".join(given) or "none"
-        raise ModelError(f"found {found}, expected exactly one of message, input and slots")
-    if given == ["slots"]:
-        for position, slot in enumerate(request["slots"], 1):
-            for word, _ in slot:
-                if words_of(word, models, f"slots, position {position}") != [word]:
-                    raise ModelError(f"'slots', position {position}: found {word!a}, expected a word")
-        return None, Candidates.from_slots(lm.vocabulary, request["slots"])
-    channel = models.channel(request["channel"], request["noise"])
-    line = " ".join(words_of(request[given[0]], models, given[0]))
-    if given == ["message"]:
-        line = channel.encode(line, request["seed"] if request["noise"] > 0 else None)
-    return line, channel(line)
-
-
-def _budget(models: Models, method: str = "auto") -> Budget:
-    """Return how long a search may take; one by refinement must not grow without bounds either."""
-    if method in ("refine", "paper"):
-        return Budget(seconds=models.limits.seconds, states=models.limits.states)
-    return Budget(seconds=models.limits.seconds)
+    return re.sub(r"[^\W\d_]{2,}", slip, text)
 
 
 # ------------------------------------------------------------------- noisy text
 
 
-def answer_decode(models: Models, request: Request) -> Answer:
+def answer_decode(models: Models, request: schema.Decode, _: Deadline) -> Answer:
     """Return the best reading with its certificate."""
     typed, candidates = observe(models, request)
+    lm = language_model(models)
     best = decode(
-        language_model(models),
+        lm,
         candidates,
-        method=request["method"],
-        objective=request["objective"],
-        budget=_budget(models, request["method"]),
+        method=request.method,
+        objective=request.objective,
+        budget=budget(models, request.method),
     )
-    return best.to_dict() | {"input": typed}
+    meant = None
+    if request.message is not None:
+        meant = models.channel(request.channel, request.noise).encode(
+            " ".join(tokenize(request.message)), None
+        )
+    asked = request.message or (request.input if request.channel == "typo" else None) or ""
+    unknown = unknown_words((*tokenize(asked), *best.words), lm.vocabulary.__contains__)
+    return best.to_dict() | {"input": typed, "meant": meant, "unknown": unknown}
 
 
-def answer_kbest(models: Models, request: Request) -> Answer:
+def answer_kbest(models: Models, request: schema.KBest, _: Deadline) -> Answer:
     """Return the k best readings."""
     typed, candidates = observe(models, request)
     best = kbest(
         language_model(models),
         candidates,
-        request["k"],
-        method=request["method"],
-        budget=_budget(models, request["method"]),
+        request.k,
+        method=request.method,
+        budget=budget(models, request.method),
     )
     return best.to_dict() | {"input": typed}
 
 
-def answer_sample(models: Models, request: Request) -> Answer:
+def answer_sample(models: Models, request: schema.Sample, _: Deadline) -> Answer:
     """Return independent draws from the posterior."""
     typed, candidates = observe(models, request)
     draws = sample(
         language_model(models),
         candidates,
-        request["n"],
-        seed=request["seed"],
-        method=request["method"],
-        budget=_budget(models, request["method"]),
+        request.n,
+        seed=request.seed,
+        method=request.method,
+        budget=budget(models, request.method),
     )
     return draws.to_dict() | {"input": typed}
 
 
-def answer_marginals(models: Models, request: Request) -> Answer:
+def answer_marginals(models: Models, request: schema.Noisy, _: Deadline) -> Answer:
     """Return each candidate's posterior probability."""
     typed, candidates = observe(models, request)
     return marginals(language_model(models), candidates).to_dict() | {"input": typed}
 
 
-def answer_beam(models: Models, request: Request) -> Answer:
+def answer_beam(models: Models, request: schema.Beam, deadline: Deadline) -> Answer:
     """Return what beam search finds, and its width."""
     typed, candidates = observe(models, request)
-    found = beam_search(language_model(models), candidates, request["width"])
-    return found.to_dict() | {"width": request["width"], "input": typed}
+    found = beam_search(language_model(models), candidates, request.width, deadline)
+    return found.to_dict() | {"width": request.width, "input": typed}
 
 
-# ------------------------------------------------------------------ other tasks
+# ---------------------------------------------------------------- all questions
 
 
-def answer_tag(models: Models, request: Request) -> Answer:
-    """Return the best tags, and each tag's probability at each word as ``slots``."""
-    if models.tagger is None:
-        raise MissingModel("tagger", "tagger")
-    words = words_of(request["text"], models, "text")
-    best = models.tagger.tag(words, budget=_budget(models))
-    posterior = models.tagger.marginals(words).to_dict()
-    return best.to_dict() | {"slots": posterior["slots"], "log_partition": posterior["log_partition"]}
+class Question(NamedTuple):
+    """A path of the API."""
+
+    function: Callable[[Models, Any, Deadline], Answer]
+    request: type[schema.Request]
+    rank: int = 1  # its place in line; 0 is served first
 
 
-def answer_align(models: Models, request: Request) -> Answer:
-    """Return links with their certificate and, if wanted, probabilities."""
-    if models.aligner is None:
-        raise MissingModel("aligner", "aligner")
-    source, target = (words_of(request[side], models, side) for side in ("source", "target"))
-    result = models.aligner.align(
-        source,
-        target,
-        method=request["method"],
-        marginals=request["marginals"],
-        samples=request["samples"] if request["marginals"] == "samples" else 0,
-        seed=request["seed"],
-        budget=models.limits.seconds,
-    )
-    return result.to_dict() | {"source": source, "target": target}
-
-
-def answer_generate(models: Models, request: Request) -> Answer:
-    """Return sentences that hold the keywords, and the probability that a sentence does."""
-    if models.generator is None:
-        raise MissingModel("HMM language model", "hmm")
-    for keyword in request["keywords"]:
-        words_of(keyword, models, "keywords")
-    generated = models.generator.generate(
-        request["n"],
-        length=request["length"],
-        max_length=request["max_length"],
-        keywords=request["keywords"],
-        method=request["method"],
-        seed=request["seed"],
-        threads=1,
-    )
-    return generated.to_dict()
-
-
-QUESTIONS: dict[str, Callable[[Models, Request], Answer]] = {
-    "decode": answer_decode,
-    "kbest": answer_kbest,
-    "sample": answer_sample,
-    "marginals": answer_marginals,
-    "beam": answer_beam,
-    "tag": answer_tag,
-    "align": answer_align,
-    "generate": answer_generate,
+QUESTIONS = {
+    "correct": Question(answer_correct, schema.Correct, 0),
+    "decode": Question(answer_decode, schema.Decode, 0),
+    "tag": Question(answer_tag, schema.Tag, 0),
+    "kbest": Question(answer_kbest, schema.KBest),
+    "sample": Question(answer_sample, schema.Sample),
+    "marginals": Question(answer_marginals, schema.Noisy),
+    "beam": Question(answer_beam, schema.Beam),
+    "align": Question(answer_align, schema.Align),
+    "report": Question(answer_report, schema.Report),
+    "score": Question(answer_score, schema.Score, 0),
+    "induce": Question(answer_induce, schema.Induce),
+    "generate": Question(answer_generate, schema.Generate),
 }

@@ -1,39 +1,43 @@
-"""The server: routes, limits on bodies, headers. All thinking is elsewhere.
+"""The application: routes, limits on bodies, headers. All thinking is elsewhere.
 
 Requests name no files: the page is read when the server starts, and models are what the command line loaded.
 Errors are ``{"error": "one line"}``: 400 a request that cannot be answered, 404 no such path or no model for
 it, 405 the wrong verb, 408 a body that does not arrive, 413 one that is too large, 415 one that is not JSON,
-429 busy.
+421 another host, 422 an answer that takes too long, 429 busy.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
+import gzip
 import importlib.resources
-import json
-import signal
-import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+import ipaddress
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import Any
 
-import uvicorn
+import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hiddenite.errors import HiddeniteError, ModelError
+from hiddenite._core import Deadline
+from hiddenite.errors import HiddeniteError
+from hiddenite.web import schema
 from hiddenite.web.live import Event, watch
-from hiddenite.web.models import LEVELS, Models
+from hiddenite.web.models import Limits, Models
 from hiddenite.web.openapi import description
-from hiddenite.web.questions import QUESTIONS, MissingModel
-from hiddenite.web.schema import Schema, requests, with_defaults
-from hiddenite.web.work import Busy, Work
+from hiddenite.web.questions import QUESTIONS, Question
+from hiddenite.web.reading import MissingModel
+from hiddenite.web.work import Busy, TooLong, Work
 
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+SMALL = 200  # bytes: a sentence or two
+ANY_ADDRESS = "*"  # as a host: every address in digits, but no name
 MEDIA_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -47,47 +51,48 @@ HEADERS = {
 }
 
 
-def create_app(models: Models) -> ASGIApp:
-    """Return the application."""
+def create_app(models: Models, hosts: Iterable[str] = ()) -> ASGIApp:
+    """Return the application; it answers for the names of this machine to itself, and for ``hosts``."""
     work = Work(models.limits)
-    asked = requests(models.limits)
     routes = [
         *_page_routes(),
-        _constant("/openapi.json", json.dumps(description(models)).encode(), "application/json"),
-        _constant("/api/models", json.dumps(_summary(models)).encode(), "application/json"),
-        Route("/api/search", _stream_endpoint(models, asked["search"], work), methods=["POST"]),
+        _constant("/openapi.json", msgspec.json.encode(description()), "application/json"),
+        _constant("/api/models", msgspec.json.encode(_summary(models)), "application/json"),
+        Route("/api/search", _stream_endpoint(models, work), methods=["POST"]),
     ]
-    for name, answer in QUESTIONS.items():
-        function = functools.partial(answer, models)
-        endpoint = _endpoint(models, asked[name], function, work)
-        routes.append(Route(f"/api/{name}", endpoint, methods=["POST"]))
+    for name, question in QUESTIONS.items():
+        routes.append(Route(f"/api/{name}", _endpoint(models, question, work), methods=["POST"]))
 
     app = Starlette(
         routes=routes,
         exception_handlers={HTTPException: _http_error, HiddeniteError: _error, Exception: _bug},
     )
     app.router.redirect_slashes = False
-    return _Headers(app)
+    return _Guard(app, frozenset(host.lower() for host in (*LOCAL_HOSTS, *hosts)))
 
 
 def _summary(models: Models) -> dict[str, Any]:
     """Describe what the page can offer."""
     loaded = {
+        "corrector": models.corrector,
         "lm": models.lm,
         "tagger": models.tagger,
         "aligner": models.aligner,
         "hmm": models.generator,
     }
-    limits = models.limits
     return {
         "models": {k: models.names.get(k, k) for k, model in loaded.items() if model is not None},
         "examples": dict(models.examples),
+        "files": dict(models.files),
         "limits": {
-            "characters": limits.characters,
-            "words": limits.words,
-            "noise": LEVELS,
-            "keywords": limits.keywords,
-            "generated_words": limits.generated_words,
+            "characters": schema.CHARACTERS,
+            "text_characters": schema.TEXT_CHARACTERS,
+            "long_characters": schema.LONG_CHARACTERS,
+            "candidates": models.limits.candidates,
+            "words": schema.WORDS,
+            "noise": schema.LEVELS,
+            "keywords": schema.KEYWORDS,
+            "generated_words": schema.GENERATED_WORDS,
         },
     }
 
@@ -106,36 +111,74 @@ def _page_routes() -> list[Route]:
 
 
 def _constant(path: str, content: bytes, media_type: str) -> Route:
-    async def endpoint(_: Request) -> Response:
-        return Response(content, media_type=media_type, headers={"Cache-Control": "no-cache"})
+    packed = gzip.compress(content, mtime=0)
+    headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+
+    async def endpoint(request: Request) -> Response:
+        if _accepts_gzip(request.headers.get("accept-encoding", "")):
+            return Response(packed, media_type=media_type, headers=headers | {"Content-Encoding": "gzip"})
+        return Response(content, media_type=media_type, headers=headers)
 
     return Route(path, endpoint, methods=["GET"])
+
+
+def _accepts_gzip(header: str) -> bool:
+    """Tell whether a client reads gzip: named, and not with the weight zero."""
+    for part in header.lower().split(","):
+        name, _, weight = part.partition(";")
+        if name.strip() == "gzip":
+            return not re.fullmatch(r"\s*q\s*=\s*0(\.0*)?\s*", weight)
+    return False
 
 
 # ------------------------------------------------------------------------- API
 
 
-def _json(content: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    return JSONResponse(content, status, {"Cache-Control": "no-store", **(headers or {})})
+def _json(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    headers = {"Cache-Control": "no-store", **(headers or {})}
+    body = content if isinstance(content, bytes) else msgspec.json.encode(content)
+    return Response(body, status, headers, "application/json")
 
 
-def _endpoint(
-    models: Models, schema: Schema, answer: Callable[[dict[str, Any]], dict[str, Any]], work: Work
-) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(models: Models, question: Question, work: Work) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        question = with_defaults(await _read(request, models), schema)
-        return _json(await work.run(functools.partial(answer, question)))
+        body = await _read(request, models.limits)
+        asked = schema.read(body, question.request)
+
+        def answer(deadline: Deadline) -> bytes:
+            return msgspec.json.encode(question.function(models, asked, deadline))
+
+        rank = (question.rank if len(body) <= SMALL else 1, len(body))
+        return _json(await _while_connected(request, work.run(answer, rank)))
 
     return endpoint
 
 
-def _stream_endpoint(models: Models, schema: Schema, work: Work) -> Callable[[Request], Awaitable[Response]]:
+async def _while_connected(request: Request, answer: Awaitable[bytes]) -> bytes:
+    """Return the answer; when the client leaves, cancel the work."""
+    work = asyncio.ensure_future(answer)
+    left = asyncio.ensure_future(request.receive())  # after the body, only that the client has left
+    try:
+        await asyncio.wait([work, left], return_when=asyncio.FIRST_COMPLETED)
+        if not work.done():
+            raise ClientDisconnect
+        return work.result()
+    finally:
+        work.cancel()
+        left.cancel()
+
+
+def _stream_endpoint(models: Models, work: Work) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        question = with_defaults(await _read(request, models), schema)
+        asked = schema.read(await _read(request, models.limits), schema.Search)
         with contextlib.ExitStack() as place:
             place.enter_context(work.stream())
-            batches = work.batches(watch(models, question))
-            first = await anext(batches)  # what is wrong with the question is an error, not a stream
+            deadline = Deadline(models.limits.seconds)
+            batches = work.batches(watch(models, asked, deadline), deadline)
+            try:
+                first = await anext(batches)  # what is wrong with the question is an error, not a stream
+            except TimeoutError:
+                raise TooLong(models.limits.seconds) from None
             return _Stream(first, batches, place.pop_all())
 
     return endpoint
@@ -161,38 +204,29 @@ async def _events(first: list[Event], batches: AsyncIterator[list[Event]]) -> As
     try:
         async for batch in batches:
             yield _event_text(batch)
-    except HiddeniteError as error:  # too late for a status
+    except (HiddeniteError, TimeoutError) as error:  # too late for a status
         yield _event_text([("error", {"error": _one_line(error)})])
 
 
 def _event_text(batch: list[Event]) -> bytes:
-    return "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in batch).encode()
+    encode = msgspec.json.encode
+    return b"".join(b"event: %b\ndata: %b\n\n" % (name.encode(), encode(data)) for name, data in batch)
 
 
-async def _read(request: Request, models: Models) -> dict[str, Any]:
-    """Read a JSON object, no larger and no slower than the limits allow."""
+async def _read(request: Request, limits: Limits) -> bytes:
+    """Read the body, no larger and no slower than the limits allow."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise HTTPException(415, "expected a body of the type application/json")
     body = b""
     try:
-        async with asyncio.timeout(models.limits.body_seconds):
+        async with asyncio.timeout(limits.body_seconds):
             async for chunk in request.stream():
                 body += chunk
-                if len(body) > models.limits.body_bytes:
-                    raise HTTPException(413, f"the body is larger than {models.limits.body_bytes} bytes")
+                if len(body) > limits.body_bytes:
+                    raise HTTPException(413, f"the body is larger than {limits.body_bytes} bytes")
     except TimeoutError:
-        raise HTTPException(408, "the body did not arrive in time") from None
-    try:
-        value = json.loads(body, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):  # also what is no UTF-8
-        raise ModelError("the body is not JSON") from None
-    if not isinstance(value, dict):
-        raise ModelError("the body is not a JSON object")
-    return value
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not JSON")
+        raise HTTPException(408, f"the body did not arrive within {limits.body_seconds:g} s") from None
+    return body
 
 
 # --------------------------------------------------------------------- failures
@@ -207,7 +241,8 @@ def _error(_: Request, error: Exception) -> Response:
     message = _one_line(error)
     if isinstance(error, Busy):
         return _json({"error": message}, 429, {"Retry-After": "1"})
-    return _json({"error": message}, 404 if isinstance(error, MissingModel) else 400)
+    status = {MissingModel: 404, TooLong: 422}.get(type(error), 400)
+    return _json({"error": message}, status)
 
 
 def _http_error(_: Request, error: Exception) -> Response:
@@ -222,57 +257,46 @@ def _bug(_: Request, error: Exception) -> Response:
     """Answer a fault of ours; the traceback is in the server's log."""
     if isinstance(error, ClientDisconnect):
         return Response(status_code=400)
-    return _json({"error": "the server has made a mistake; its log says which"}, 500)
+    return _json({"error": "the server failed; its log says how"}, 500)
 
 
-class _Headers:
-    """Adds the security headers to every response, failures included."""
+class _Guard:
+    """Refuses other hosts (a page elsewhere whose name leads here), and adds the security headers."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
         self._app = app
+        self._hosts = hosts
+        self._extra = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                extra = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-                message["headers"] = [*message["headers"], *extra]
+                message["headers"] = [*message["headers"], *self._extra]
             await send(message)
 
-        await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
+        app = self._app if self._allows(_host_name(host)) else _other_host(host)
+        await app(scope, receive, send_with_headers)
+
+    def _allows(self, name: str) -> bool:
+        if name in self._hosts:
+            return True
+        with contextlib.suppress(ValueError):
+            return ANY_ADDRESS in self._hosts and bool(ipaddress.ip_address(name))
+        return False
 
 
-# -------------------------------------------------------------------------- run
+def _host_name(host: str) -> str:
+    """Return a Host header without the port and an address's brackets."""
+    name, colon, port = host.rpartition(":")
+    name = name if colon and port.isdecimal() else host
+    return name.removeprefix("[").removesuffix("]").rstrip(".").lower()
 
 
-class _Server(uvicorn.Server):
-    """Ends quietly on Control-C."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        earlier = {s: signal.signal(s, self.handle_exit) for s in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in earlier.items():
-                signal.signal(number, handler)
-
-
-def serve(models: Models, host: str, port: int, on_ready: Callable[[str], None]) -> None:
-    """Serve until Control-C; ``on_ready`` is told the address. Port 0 is any free one; raises OSError."""
-    app = create_app(models)
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.create_server((host, port), family=family, backlog=512) as listener:
-        # Connections inherit it; without it an answer's second packet waits 40 ms for the first's receipt.
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        name = f"[{host}]" if ":" in host else host
-        on_ready(f"http://{name}:{listener.getsockname()[1]}/")
-        config = uvicorn.Config(
-            app,
-            log_level="error",
-            access_log=False,
-            server_header=False,
-            timeout_keep_alive=10,
-            timeout_graceful_shutdown=2,
-            limit_concurrency=2000,  # connections; 503 beyond
-        )
-        _Server(config).run(sockets=[listener])
+def _other_host(host: str) -> Response:
+    name = ascii(_host_name(host)[:100])[1:-1]
+    message = f"this server does not answer for the host «{name}»; start it with --allow-host {name}"
+    return _json({"error": message}, 421)

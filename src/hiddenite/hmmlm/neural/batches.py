@@ -4,7 +4,7 @@
 the same number of (padded) words whatever their length. ``document``: the text in order, cut into parallel
 streams that are read segment by segment; what a model remembers is carried from one segment to the next.
 
-The order depends on the seed and the epoch alone, so that a training can go on from any step.
+The order depends on the seed and the epoch alone, so that a training can continue from any step.
 """
 
 from __future__ import annotations

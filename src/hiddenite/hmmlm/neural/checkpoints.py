@@ -14,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite.archive import Archive, read_archive, write_archive
 from hiddenite.errors import FormatError
+from hiddenite.files.archive import Archive, read_archive, write_archive
 
 FORMAT = "hiddenite hmmlm gradient checkpoint"
 VERSION = 1

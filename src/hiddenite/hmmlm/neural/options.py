@@ -1,11 +1,12 @@
-"""What a gradient training can be told: the model's form, and how it is optimised."""
+"""The options of gradient training: the model's form, and how it is optimised."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-from hiddenite.errors import ModelError
+from hiddenite.errors import OptionError
+from hiddenite.options import Options, option
 
 PARAMETERISATIONS = ("scalar", "neural")
 TRANSITIONS = ("factored", "full")
@@ -15,69 +16,56 @@ BATCHINGS = ("sentences", "document")
 SCHEDULES = ("cosine", "constant")
 
 
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ModelError(f"found the {name} '{value}', expected {', '.join(allowed)}")
-
-
-@dataclass(frozen=True, slots=True)
-class ModelOptions:
+@dataclass(frozen=True)
+class ModelOptions(Options):
     """The form of the model (Chiu & Rush 2020, section 4)."""
 
-    states: int = 1024  # the end of the sentence has one more
-    clusters: int = 32
-    sets: str = "brown"  # or uniform
-    states_per_word: int | None = None  # of a uniform set; None: states / clusters
-    parameterisation: str = "neural"
-    transitions: str = "factored"  # p(c'|z) p(z'|z,c'), or full: one softmax over all states
-    dropout: str = "none"  # state: of each partition; unstructured: of pairs of states
-    dropout_rate: float = 0.5
-    tying: str = "none"  # emission: source and emitting states share vectors; all: targets too
-    width: int = 128  # of vectors and networks
-    layers: int = 2  # residual layers of a network
+    states: int = option(1024, "States; </s> has one more.", least=1)
+    clusters: int = option(32, "Classes of words.", least=1)
+    sets: str = option("brown", "States of a word: of its class, or random.", choices=("brown", "uniform"))
+    states_per_word: int | None = option(
+        None, "Of a random set; states / clusters if not given.", least=1, when={"sets": ("uniform",)}
+    )
+    parameterisation: str = option(
+        "neural", "One number a probability, or networks.", choices=PARAMETERISATIONS
+    )
+    transitions: str = option("factored", "p(c'|z) p(z'|z,c'), or one softmax over all.", choices=TRANSITIONS)
+    dropout: str = option("none", "Of states of each partition, or of pairs of states.", choices=DROPOUTS)
+    dropout_rate: float = option(
+        0.5, "Share that is dropped.", least=0, most=1 - 1e-9, when={"dropout": DROPOUTS[1:]}
+    )
+    tying: str = option("none", "Which vectors are shared.", choices=TYINGS)
+    width: int = option(128, "Of vectors and networks.", least=1)
+    layers: int = option(2, "Residual layers of a network.", least=1)
 
     def __post_init__(self) -> None:
-        _one_of("sets", self.sets, ("brown", "uniform"))
-        _one_of("parameterisation", self.parameterisation, PARAMETERISATIONS)
-        _one_of("transitions", self.transitions, TRANSITIONS)
-        _one_of("dropout", self.dropout, DROPOUTS)
-        _one_of("tying", self.tying, TYINGS)
-        if not 0 <= self.dropout_rate < 1:
-            raise ModelError(f"the dropout rate is {self.dropout_rate}, expected 0 up to, not including, 1")
-        for name in ("states", "clusters", "width", "layers"):
-            if getattr(self, name) < 1:
-                raise ModelError(f"{name} is {getattr(self, name)}, expected at least 1")
+        super().__post_init__()
         if self.sets == "uniform" and self.transitions == "factored":
-            raise ModelError("uniform sets have no classes to factor over; expected full transitions")
+            raise OptionError("transitions", "is factored, but uniform sets have no classes; use full")
         if self.sets == "uniform" and self.dropout == "state":
-            raise ModelError("state dropout needs partitions, expected brown sets (paper, section 4.2)")
+            raise OptionError("dropout", "is state, which needs the sets brown (paper, section 4.2)")
 
 
-@dataclass(frozen=True, slots=True)
-class TrainerOptions:
+@dataclass(frozen=True)
+class TrainerOptions(Options):
     """AdamW over mini-batches."""
 
-    epochs: int = 8
-    batch_tokens: int = 512  # of one step, padding included
-    batching: str = "sentences"  # shuffled; or document: in order, the state carried over
-    segment: int = 32  # words of a document's piece; gradients end at its borders
-    rate: float = 3e-3
-    schedule: str = "cosine"  # to zero at the last step, or constant
-    warmup: int = 50  # steps
-    weight_decay: float = 0.01
-    clip: float = 5.0  # of the gradient's norm
-    patience: int = 3  # epochs without a better valid perplexity
-    checkpoint_steps: int = 500  # between two checkpoints, besides those at the ends of epochs
+    epochs: int = option(8, "Passes over the text.", least=1)
+    batch_tokens: int = option(512, "Words of a step, padding included.", least=1)
+    batching: str = option("sentences", "Shuffled sentences, or the document in order.", choices=BATCHINGS)
+    segment: int = option(32, "Words of a document's piece; gradients end at its borders.", least=1)
+    rate: float = option(3e-3, "Learning rate.", least=0)
+    schedule: str = option("cosine", "To zero at the last step, or constant.", choices=SCHEDULES)
+    warmup: int = option(50, "Steps.", least=0)
+    weight_decay: float = option(0.01, "Of the weights.", least=0)
+    clip: float = option(5.0, "Of the gradient's norm.", least=0)
+    patience: int = option(3, "Epochs without a better valid perplexity.", least=1)
+    checkpoint_steps: int = option(
+        500, "Between two checkpoints, besides those at the ends of epochs.", least=1
+    )
 
     def __post_init__(self) -> None:
-        _one_of("batching", self.batching, BATCHINGS)
-        _one_of("schedule", self.schedule, SCHEDULES)
-        for name in ("epochs", "batch_tokens", "segment", "patience", "checkpoint_steps"):
-            if getattr(self, name) < 1:
-                raise ModelError(f"{name} is {getattr(self, name)}, expected at least 1")
+        super().__post_init__()
         for name in ("rate", "clip"):
-            if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
-                raise ModelError(f"{name} is {getattr(self, name)}, expected a number above 0")
-        for name in ("weight_decay", "warmup"):
-            if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
-                raise ModelError(f"{name} is {getattr(self, name)}, expected a number from 0 up")
+            if not 0 < getattr(self, name) < math.inf:
+                raise OptionError(name, f"is {getattr(self, name):g}, expected a number above 0")

@@ -23,8 +23,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from hiddenite._core import HmmShape, SparseHmm, TokenText, WordTable, read_tokens
-from hiddenite.corpus import Sentence, sentence_text
 from hiddenite.errors import FormatError, ModelError
+from hiddenite.files.corpus import Sentence, sentence_text
+from hiddenite.hmmlm.archive import sparse_members
 from hiddenite.hmmlm.clusters import Clustering, Clusters
 from hiddenite.hmmlm.model import HMMLanguageModel
 from hiddenite.hmmlm.neural.batches import Batch, Paired, batches, sentence_lines, with_pairs
@@ -165,7 +166,7 @@ class NeuralTraining:
         names: tuple[str, str] = ("<corpus>", "<valid>"),
         devices: Sequence[Any] | None = None,
     ) -> None:
-        """Read the text; go on from ``checkpoint`` if that file exists.
+        """Read the text; continue from ``checkpoint`` if that file exists.
 
         ``start`` is a trained model of one member whose words, sets and probabilities are taken over: states
         and clusters are then its own.
@@ -179,14 +180,14 @@ class NeuralTraining:
         for word in () if start is None else start.words:
             self._table.add(word)
         text = corpus if isinstance(corpus, bytes) else sentence_text(corpus)
-        tokens = read_tokens(text, names[0], 1, self._table, grow=start is None)
+        self._tokens = tokens = read_tokens(text, names[0], 1, self._table, grow=start is None)
         if not len(tokens.tokens):
-            raise FormatError(names[0], None, "holds no word, expected text to train on")
+            raise FormatError(names[0], None, "has no word, expected text to train on")
         held_out = None
         if valid is not None:
             read = valid if isinstance(valid, bytes) else sentence_text(valid)
             held_out = read_tokens(read, names[1], 1, self._table, grow=False)
-        chain = None if start is None else start.members[0]
+        chain = None if start is None else sparse_members(start.members)[0]
         shape = chain if chain is not None else self._shape(text, tokens, clusters, threads)
         chosen = trainer or TrainerOptions()
         self.task = HmmTask(
@@ -209,7 +210,9 @@ class NeuralTraining:
         if o.sets == "uniform":
             size = o.states_per_word or max(1, o.states // o.clusters)
             if size > o.states:
-                raise ModelError(f"found {size} states per word, expected at most {o.states}, all there are")
+                raise ModelError(
+                    f"found {size} states per word, expected at most {o.states}, the number of states"
+                )
             rng = np.random.default_rng([self.seed & 0xFFFFFFFF, self.seed >> 32])
             return uniform_shape(len(self._table), o.states, size, rng)
         used = clusters or Clustering([text], o.clusters, threads=threads).run()
@@ -236,7 +239,11 @@ class NeuralTraining:
 
     def model(self) -> HMMLanguageModel:
         """Return the best model so far."""
-        return HMMLanguageModel(self._table.words(), [self.task.chain(self.trainer.params)])
+        method = "neural" if self.options.parameterisation == "neural" else "gradient"
+        options = dataclasses.asdict(self.options) | dataclasses.asdict(self.trainer.options)
+        size = {"sentences": self._tokens.num_sentences, "tokens": len(self._tokens.tokens)}
+        about = {"method": method, "seed": self.seed, "options": options, **size}
+        return HMMLanguageModel(self._table.words(), [self.task.chain(self.trainer.params)], None, about)
 
 
 def _digest(shape: HmmShape) -> str:

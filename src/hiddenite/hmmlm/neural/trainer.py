@@ -5,7 +5,7 @@ nothing else of it, so that hidden Markov models and the networks they are compa
 
 A step's randomness comes from the seed and the step's number, an epoch's order from the seed and the epoch:
 the parameters, the optimiser's moments and what the task carries over are all there is to keep, and a
-training that goes on from a checkpoint ends with the same bits. A loss that is no number ends the training
+training that continues from a checkpoint ends with the same bits. A loss that is no number ends the training
 before it touches the parameters; the state before that step is what the checkpoint then holds.
 
 With several devices the rows of a batch are spread over them and the parameters are on each: XLA adds up the
@@ -37,7 +37,7 @@ from hiddenite.hmmlm.neural.options import TrainerOptions
 _SPREAD: Any = PartitionSpec("rows")  # type: ignore[no-untyped-call]
 _ON_EACH: Any = PartitionSpec()  # type: ignore[no-untyped-call]
 _PARAMETERS, _ORDER = 0, 1  # what random numbers are for
-_MAY_CHANGE = ("rate", "clip", "checkpoint_steps")  # between a checkpoint and the run that goes on from it
+_MAY_CHANGE = ("rate", "clip", "checkpoint_steps")  # between a checkpoint and the run that continues from it
 
 
 class Task(Protocol):
@@ -84,7 +84,7 @@ class Report:
 
 @dataclass
 class _State:
-    """All that a training needs to go on."""
+    """All that a training needs to continue."""
 
     params: Params
     best: Params
@@ -115,7 +115,7 @@ class Trainer:
         checkpoint: str | os.PathLike[str] | None = None,
         devices: Sequence[Any] | None = None,
     ) -> None:
-        """Draw parameters, or go on from ``checkpoint`` if that file exists."""
+        """Draw parameters, or continue from ``checkpoint`` if that file exists."""
         self.task, self.options, self.seed = task, options, seed
         self._checkpoint = checkpoint
         self._key = jax.random.key(np.uint32(seed & 0xFFFFFFFF))
@@ -236,11 +236,9 @@ class Trainer:
         advice = "lower the learning rate"
         if self._checkpoint is not None:
             self._save(self._checkpoint)
-            advice = (
-                f"the state before it is in {os.fspath(self._checkpoint)}; go on from there with a lower rate"
-            )
+            advice = f"the state before it is in {os.fspath(self._checkpoint)}; continue with a lower rate"
         what = "loss" if not math.isfinite(loss) else "gradient"
-        raise ModelError(f"the {what} is no finite number at step {step}; {advice}")
+        raise ModelError(f"the {what} is not a finite number at step {step}; {advice}")
 
     def end_epoch(self) -> Report:
         """Validate, keep the parameters if they are the best so far, and go on to the next epoch."""

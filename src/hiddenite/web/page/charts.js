@@ -1,6 +1,6 @@
 // The two pictures of a search: its bounds, and its automaton.
 
-import { number, svg } from "./dom.js";
+import { byId, number, plural, svg, table } from "./dom.js";
 
 const NARROWEST = 260;
 const HEIGHT = 220;
@@ -84,6 +84,9 @@ export function drawAutomaton(parent, picture, words) {
   const scrolled = parent.scrollLeft;
   parent.replaceChildren(drawing);
   parent.scrollLeft = scrolled;
+  const heads = Array.from({ length: rows }, (_, n) => (n === 0 ? "#know nothing" : `#know ${plural(n, "word")}`));
+  const counts = columns.map((c, i) => [String(i), words[i] ?? "end", ...heads.map((_, n) => String(c.lengths[n] ?? 0)), c.contexts.map((one) => one.join(" ")).join("; ")]);
+  byId("automaton-rows").replaceChildren(table(["#words before", "next on q’s path", ...heads, "some of the longest contexts"], counts));
 }
 
 const short = (word) => (word.length > 9 ? `${word.slice(0, 8)}…` : word);

@@ -1,49 +1,54 @@
 // The Tag tab.
 
-import { ask, isAbort } from "./api.js";
-import { bar, byId, certificate, cycle, el, number, percent, showError } from "./dom.js";
+import { ask } from "./api.js";
+import { bar, byId, card, certificate, cycle, el, number, percent, withTip } from "./dom.js";
+import { fillFrom } from "./files.js";
+import { remember } from "./link.js";
+import { tagPrograms } from "./programs.js";
+import { turns } from "./turn.js";
+import { json, showUse } from "./use.js";
 
 const SHOWN = 5; // tags of a word
 const SURE = 0.9;
 
-let running = new AbortController();
-
-function token(word, tag, slot) {
+function token(word, tag, slot, isUnknown) {
   const probability = slot.find(([name]) => name === tag)?.[1] ?? 0;
-  const tip = el("span", { class: "card tip", role: "tooltip" }, ...slot.slice(0, SHOWN).map(([name, p]) => bar(name, p)));
-  const label = `${word}, ${tag}, probability ${percent(probability)}`;
-  const node = el("span", { class: "token", tabindex: "0", role: "group", "aria-label": label },
-    word, el("span", { class: probability < SURE ? "tag unsure" : "tag" }, tag), tip);
-  // A tip near the right edge opens to the left.
-  const place = () => node.classList.toggle("right", node.getBoundingClientRect().left > window.innerWidth / 2);
-  node.addEventListener("mouseenter", place);
-  node.addEventListener("focus", place);
-  return node;
+  const label = `${word}, ${tag}, probability ${percent(probability)}${isUnknown ? "; the model does not know this word" : ""}`;
+  const node = el("span", { class: "token", dir: "auto", "aria-label": label },
+    el("span", { class: isUnknown ? "word unknown" : "word" }, word), el("span", { class: probability < SURE ? "tag unsure" : "tag" }, tag));
+  const rows = slot.slice(0, SHOWN).map(([name, p]) => bar(name, p));
+  if (isUnknown) rows.push(el("span", { class: "note" }, "The model does not know this word; its spelling decides."));
+  return withTip(node, ...rows);
 }
 
-async function update() {
-  running.abort();
-  running = new AbortController();
-  try {
-    const answer = await ask("tag", { text: byId("sentence").value }, running.signal);
-    byId("tags").replaceChildren(...answer.words.map((word, i) => token(word, answer.tags[i], answer.slots[i])));
+const begin = turns("tag-error", () => [card("tags")]);
+
+function update(files) {
+  remember("tag");
+  const text = byId("sentence").value;
+  begin(!text.trim(), async (signal) => {
+    const answer = await ask("tag", { text }, signal);
+    byId("tags").replaceChildren(...answer.words.map((word, i) => token(word, answer.tags[i], answer.slots[i], answer.unknown.includes(word))));
     certificate(byId("tag-certificate"), answer.certificate, `ln weight ${number(answer.log_weight)}, `);
-    showError(byId("tag-error"), null);
-  } catch (error) {
-    if (!isAbort(error)) showError(byId("tag-error"), error);
-  }
+    const lines = answer.words.map((word, i) => `${word}\t${answer.tags[i]}\n`).join("");
+    const saved = [["Download tags", "tagged.tsv", `${lines}\n`], ["Download JSON", "tagged.json", json(answer)]];
+    showUse("tag", saved, tagPrograms(files, answer.words.join(" ")));
+  });
 }
 
 export function startTag(info) {
   const examples = info.examples.tag ?? [];
   const example = cycle(examples.length ? examples : ["the dog sleeps ."]);
+  const ask = () => update(info.files);
   byId("tag-example").hidden = examples.length === 0;
   byId("sentence").maxLength = info.limits.characters;
-  byId("sentence").value = example();
-  byId("sentence").addEventListener("input", update);
+  byId("sentence").value ||= example(); // whoever was quick has typed already
+  byId("sentence").addEventListener("input", ask);
+  fillFrom("sentence-file", "sentence", "tag-error", info.limits.characters);
   byId("tag-example").addEventListener("click", () => {
     byId("sentence").value = example();
-    update();
+    ask();
   });
-  update();
+  ask();
+  return ask;
 }

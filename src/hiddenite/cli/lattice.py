@@ -1,0 +1,331 @@
+"""hiddenite lattice: word lattices of recognisers, read, rescored, written in the formats of other tools."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import cast
+
+from hiddenite.cli.command import command, group
+from hiddenite.cli.common import Json, OnlyJson, json_line
+from hiddenite.cli.infer_output import decoded_text, kbest_text
+from hiddenite.cli.lattice_options import (
+    TEMPERATURE_HELP,
+    LatticeInput,
+    LatticeScores,
+    LatticeSums,
+)
+from hiddenite.cli.weights import WEIGHTS
+from hiddenite.consensus import least_errors, mesh
+from hiddenite.errors import ModelError, OptionError
+from hiddenite.lattice import Lattice, write_lattices
+from hiddenite.lattice.drawing import draw_svg
+from hiddenite.lattice.formats import WRITTEN
+from hiddenite.lattice.srilm import write_mesh, write_nbest
+from hiddenite.options import option
+from hiddenite.records import json_number
+from hiddenite.rescoring import Distinct, Rescored
+from hiddenite.results import Failure
+
+app = group("Word lattices: rescore, prune, convert; confusion networks and posteriors.")
+
+# -------------------------------------------------------------- convert, info
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvertOptions(LatticeInput):
+    """The options of lattice convert."""
+
+    to: str = option("slf", "Format to write.", choices=WRITTEN)
+
+
+@command(app, "convert", ConvertOptions, example="hiddenite lattice convert lattice.slf --to openfst")
+def convert(options: ConvertOptions) -> int:
+    """Write lattices in another format.
+
+    slf and kaldi keep acoustic and language scores apart, the others add them up by the file's scales. slf
+    and openfst hold one lattice a file; pfsg rounds weights to 1/10000; a mesh needs nodes in a row (`lattice
+    mesh` makes such). Numbers of nodes may change.
+    """
+    options.hush()
+    return options.write(_converter(options.to))
+
+
+def _converter(to: str) -> Callable[[Lattice, int], str]:
+    def make(lattice: Lattice, number: int) -> str:
+        if number and to in ("slf", "openfst"):
+            raise ModelError(f"{to} holds one lattice a file, found more; convert to kaldi or json")
+        return "".join(f"{line}\n" for line in write_lattices([lattice], to))
+
+    return make
+
+
+@dataclass(frozen=True, kw_only=True)
+class InfoOptions(LatticeInput, OnlyJson):
+    """The options of lattice info."""
+
+
+@command(app, "info", InfoOptions, example="hiddenite lattice info lattice.slf")
+def info(options: InfoOptions) -> int:
+    """Describe lattices as JSON: sizes, paths, words, scales, times."""
+
+    def make(lattice: Lattice, number: int) -> str:
+        del number
+        words = {word for edge in lattice.edges for word in edge.word.split()}
+        trimmed = lattice.trimmed()
+        paths = trimmed.num_paths()
+        record = {
+            "id": lattice.id,
+            "nodes": lattice.num_nodes,
+            "edges": len(lattice.edges),
+            "edges_on_paths": len(trimmed.edges),
+            "edges_without_word": sum(not edge.word for edge in lattice.edges),
+            "paths": paths if paths < 2**53 else float(paths) if paths < 10**300 else None,
+            "words": len(words),
+            "seconds": max(lattice.times.values(), default=None),
+            "scales": dataclasses.asdict(lattice.scales),
+        }
+        return json_line(record)
+
+    return options.write(make)
+
+
+# --------------------------------------------------------------------- decode
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecodeOptions(LatticeScores, Json):
+    """The options of lattice decode."""
+
+    k: int | None = option(None, "The k best word sequences.", "-k", least=1, when={"objective": ("map",)})
+    distinct: str = option(
+        "max",
+        "A word sequence weighs its best path (max) or the sum of its paths (sum); or list paths one by one.",
+        choices=("max", "sum", "paths"),
+        when={"objective": ("map",)},
+    )
+    objective: str = option(
+        "map", "map: the most probable words; mbr: the least expected word errors.", choices=("map", "mbr")
+    )
+    to: str = option(
+        "text", "text; ctm: words with times; nbest: SRILM's list of the k best.",
+        choices=("text", "ctm", "nbest"), when={"json": (False,)},
+    )  # fmt: skip
+    temperature: float | None = option(None, TEMPERATURE_HELP, least=1e-6, section=WEIGHTS)
+    exact: bool = option(False, "Exit with status 3 if an answer is not certified.")
+
+    def check_effects(self, given: Collection[str]) -> None:
+        """Refuse what changes nothing."""
+        super().check_effects(given)
+        if "temperature" in given and self.objective == "map" and self.distinct != "sum":
+            raise OptionError(
+                "temperature", "has no effect on maxima; it needs --objective mbr or --distinct sum"
+            )
+        if "distinct" in given and self.distinct == "paths" and self.k is None:
+            raise OptionError("distinct", "paths needs -k")
+        if self.to == "nbest" and self.k is None:
+            raise OptionError("to", "nbest needs -k")
+        if self.to == "ctm" and (self.k is not None or self.objective == "mbr" or self.distinct == "sum"):
+            raise OptionError("to", "ctm has the best path alone; leave out -k, --distinct and --objective")
+        if self.to == "ctm" and self.exact:
+            raise OptionError("exact", "has no effect with --to ctm, which is exact in any case")
+
+    def failed(self, lattice: Lattice, error: str) -> str:
+        """Return an empty line, or an error object."""
+        return json_line(Failure(error, None, lattice.id).to_dict()) if self.json else "\n"
+
+
+@command(
+    app,
+    "decode",
+    DecodeOptions,
+    example="hiddenite lattice decode lattice.slf --lm corpus.arpa.gz --lm-weight 8",
+)
+def decode(options: DecodeOptions) -> int:
+    """Find the best words of each lattice, with the proof that they are.
+
+    With --lm the model takes the place of the recogniser's language scores. Edges without a word (!NULL,
+    <eps>, *DELETE*), sentence ends and -pau- are not seen by the model; --transparent names more such words.
+    With --objective mbr the answer's expected word errors have bounds.
+    """
+    rescore = options.scorer()
+    uncertified = 0
+    is_sum = options.objective == "mbr" or options.distinct == "sum"
+
+    def make(lattice: Lattice, number: int) -> str:
+        del number
+        nonlocal uncertified
+        scored = rescore(lattice, options.temperature if is_sum else 1.0)
+        if options.to == "ctm":
+            return _ctm(scored)
+        if options.objective == "mbr":
+            answer = least_errors(scored)
+        elif options.k is None and options.distinct == "max":
+            answer = scored.best()
+        else:
+            ranked = scored.kbest(options.k or 1, cast(Distinct, options.distinct))
+            uncertified += not ranked.certificate.exact
+            if options.to == "nbest":
+                rows = [(h.words, h.log_weight, 0.0) for h in ranked]
+                return "".join(f"{line}\n" for line in write_nbest(rows))
+            if options.k is None:
+                return json_line(ranked.to_dict()) if options.json else " ".join(ranked[0].words) + "\n"
+            return json_line(ranked.to_dict()) if options.json else kbest_text(ranked) + "\n"
+        uncertified += not answer.certificate.exact
+        return json_line(answer.to_dict()) if options.json else decoded_text(answer) + "\n"
+
+    status = options.write(make)
+    return status or (3 if options.exact and uncertified else 0)
+
+
+def _ctm(scored: Rescored) -> str:
+    """Return lines of NIST's CTM: recording, channel, start, duration, word, posterior probability."""
+    lattice = scored.lattice
+    posterior = dict(zip(map(id, lattice.edges), scored.posteriors(), strict=True))
+    lines = []
+    for edge in scored.best_edges():
+        words = [word for word in edge.word.split() if word in scored.words]
+        if not words:
+            continue
+        if edge.start not in lattice.times or edge.end not in lattice.times:
+            raise ModelError("the lattice has no times, which ctm needs; write text or json")
+        begin, length = lattice.times[edge.start], lattice.times[edge.end] - lattice.times[edge.start]
+        for i, word in enumerate(words):
+            start = begin + i * length / len(words)
+            prob = posterior[id(edge)]
+            lines.append(f"{lattice.id} 1 {start:.3f} {length / len(words):.3f} {word} {prob:.4f}\n")
+    return "".join(lines)
+
+
+# ---------------------------------------------------------- posteriors, mesh
+
+
+@dataclass(frozen=True, kw_only=True)
+class PosteriorsOptions(LatticeSums, OnlyJson):
+    """The options of lattice posteriors."""
+
+    min_probability: float = option(0.0, "Leave out edges of a lower probability.", least=0, most=1)
+
+
+@command(
+    app,
+    "posteriors",
+    PosteriorsOptions,
+    example="hiddenite lattice posteriors lattice.slf --lm corpus.arpa.gz",
+)
+def posteriors(options: PosteriorsOptions) -> int:
+    """Give the exact probability of each edge, one JSON object a lattice.
+
+    {"id", "edges": [[from, to, word, probability], ...], "log_partition", "error_bound"}; log_partition is ln
+    of the sum of the weights of all paths, and no probability is further than error_bound from the true one.
+    """
+    rescore = options.scorer()
+
+    def make(lattice: Lattice, number: int) -> str:
+        del number
+        scored = rescore(lattice, options.temperature)
+        rows = zip(lattice.edges, scored.posteriors(), strict=True)
+        edges = [[e.start, e.end, e.word, prob] for e, prob in rows if prob >= options.min_probability]
+        record = {
+            "id": lattice.id,
+            "edges": edges,
+            "log_partition": json_number(scored.log_partition),
+            "error_bound": scored.error_bound,
+        }
+        return json_line(record)
+
+    return options.write(make)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeshOptions(LatticeSums, Json):
+    """The options of lattice mesh."""
+
+    min_probability: float = option(1e-6, "Words of a lower probability become no word.", least=0, most=1)
+
+
+@command(app, "mesh", MeshOptions, example="hiddenite lattice mesh lattice.slf --lm corpus.arpa.gz")
+def make_mesh(options: MeshOptions) -> int:
+    """Make confusion networks: slots of words with their exact posterior probabilities.
+
+    Along every path the slots ascend, so that a slot's probabilities are those of events that exclude each
+    other; *DELETE* is no word there. Text is SRILM's format of word meshes.
+    """
+    rescore = options.scorer()
+
+    def make(lattice: Lattice, number: int) -> str:
+        del number
+        made = mesh(rescore(lattice, options.temperature), min_probability=options.min_probability)
+        return (
+            json_line(made.to_dict())
+            if options.json
+            else "".join(f"{line}\n" for line in write_mesh(made.slots, made.id))
+        )
+
+    return options.write(make)
+
+
+# ---------------------------------------------------------------- prune, plot
+
+
+@dataclass(frozen=True, kw_only=True)
+class PruneOptions(LatticeSums):
+    """The options of lattice prune."""
+
+    beam: float | None = option(
+        None, "Keep edges whose best path weighs at most so much less than the best of all.", least=0
+    )
+    min_probability: float | None = option(None, "Keep edges at least so probable.", least=0, most=1)
+    to: str = option("slf", "Format to write.", choices=WRITTEN)
+
+    def check_effects(self, given: Collection[str]) -> None:
+        """Require something to prune by."""
+        super().check_effects(given)
+        if self.beam is None and self.min_probability is None:
+            raise OptionError("beam", "or --min-probability is needed: what is pruned")
+
+
+@command(app, "prune", PruneOptions, example="hiddenite lattice prune lattice.slf --beam 10")
+def prune(options: PruneOptions) -> int:
+    """Leave out edges that hardly matter; the best path always stays.
+
+    By the weight of the best path through an edge (--beam), or by the edge's posterior probability
+    (--min-probability), under the model or by the lattice's own scores.
+    """
+    rescore, write = options.scorer(), _converter(options.to)
+
+    def make(lattice: Lattice, number: int) -> str:
+        scored = rescore(lattice, options.temperature)
+        keep = set(map(id, scored.best_edges()))
+        best = scored.best().log_weight
+        through = scored.best_through()
+        probs = scored.posteriors() if options.min_probability is not None else None
+        for i, edge in enumerate(lattice.edges):
+            wide = options.beam is None or through[i] >= best - options.beam
+            probable = probs is None or probs[i] >= (options.min_probability or 0.0)
+            if wide and probable and through[i] > float("-inf"):
+                keep.add(id(edge))
+        pruned = lattice.with_edges([edge for edge in lattice.edges if id(edge) in keep])
+        return write(pruned.trimmed(), number)
+
+    return options.write(make)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlotOptions(LatticeSums):
+    """The options of lattice plot."""
+
+
+@command(app, "plot", PlotOptions, example="hiddenite lattice plot lattice.slf --output lattice.svg")
+def plot(options: PlotOptions) -> int:
+    """Draw a small lattice as SVG, with the posterior probabilities of its edges."""
+    rescore = options.scorer()
+
+    def make(lattice: Lattice, number: int) -> str:
+        if number:
+            raise ModelError("a picture shows one lattice, found more; choose one")
+        trimmed = lattice.trimmed()
+        return draw_svg(trimmed, rescore(trimmed, options.temperature).posteriors())
+
+    return options.write(make)

@@ -1,0 +1,108 @@
+"""The corrector's model file: language model, words and counts in one container, never pickle.
+
+==================  =================================================================================
+header.json         format, version, settings, the letters that the pieces are numbered by
+lm                  the language model, compiled (``cpp/hiddenite/lm/compiled.hpp``)
+letters.arpa        the model over characters of rare words
+words.txt           the word list, and weights.npy its weights
+keys.npy            pieces of the edit model, and counts.npy how often each is expected
+seen.txt            learnt pairs: what was seen, meant.txt what was meant, pair_counts.npy how often
+totals.txt          what was meant, and total_counts.npy how often at all
+==================  =================================================================================
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+
+import numpy as np
+
+from hiddenite._core import open_compiled, read_arpa, write_arpa, write_compiled
+from hiddenite.correct.corrector import Corrector, Learnt
+from hiddenite.correct.settings import Settings
+from hiddenite.files.archive import Archive, read_archive, write_archive
+from hiddenite.files.corpus import chunk_source
+from hiddenite.ngram import NgramModel
+
+FORMAT = "hiddenite corrector"
+VERSION = 1
+_HINT = "expected a model file of `hiddenite correct learn` or of Corrector.save"
+
+
+def write_corrector(path: str | os.PathLike[str], corrector: Corrector) -> None:
+    """Write a corrector, whole or not at all."""
+    learnt = corrector.learnt
+    pairs = sorted(learnt.pairs.items())
+    totals = sorted(learnt.totals.items())
+    words = {
+        "words": list(corrector.words),
+        "seen": [seen for (seen, _), _ in pairs],
+        "meant": [meant for (_, meant), _ in pairs],
+        "totals": [meant for meant, _ in totals],
+    }
+    arrays = {
+        "weights": np.array(list(corrector.words.values()), np.float64),
+        "keys": np.asarray(learnt.keys, np.uint64),
+        "counts": np.asarray(learnt.counts, np.float64),
+        "pair_counts": np.array([count for _, count in pairs], np.float64),
+        "total_counts": np.array([count for _, count in totals], np.float64),
+    }
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "settings": corrector.settings.to_dict(),
+        "alphabet": learnt.alphabet,
+    }
+    files = {"lm": _compiled(corrector.lm), "letters.arpa": _arpa(corrector.letters)}
+    write_archive(path, header, words, arrays, files, compress=False)
+
+
+def _compiled(lm: NgramModel) -> bytes:
+    out = bytearray()
+    write_compiled(lm._table, out.extend, True)
+    return bytes(out)
+
+
+def _arpa(lm: NgramModel) -> bytes:
+    out = bytearray()
+    write_arpa(lm._table, out.extend, False)
+    return bytes(out)
+
+
+def read_corrector(path: str | os.PathLike[str]) -> Corrector:
+    """Read a model file; raises FormatError for anything else."""
+    return read_archive(path, FORMAT, VERSION, _HINT, lambda archive: _read(archive, os.fspath(path)))
+
+
+def _mapped(content: bytes) -> mmap.mmap:
+    """Return bytes at the beginning of a page: compiled models must lie at a multiple of 64."""
+    memory = mmap.mmap(-1, max(len(content), 1))
+    memory.write(content)
+    return memory
+
+
+def _read(archive: Archive, name: str) -> Corrector:
+    settings = Settings.from_dict(archive.header["settings"])
+    lm = NgramModel(open_compiled(_mapped(archive.file("lm")), name))
+    letters, _, _ = read_arpa(chunk_source(iter([archive.file("letters.arpa")])), name, None)
+    words = archive.words("words")
+    weights = archive.array("weights", np.float64, len(words))
+    seen, meant, totals = (archive.words(member) for member in ("seen", "meant", "totals"))
+    if len(seen) != len(meant):
+        raise ValueError(f"has {len(seen)} seen and {len(meant)} meant words, expected as many")
+    keys = archive.matrix("keys", np.uint64, 1)
+    alphabet = archive.header.get("alphabet", "")
+    if len(keys) and not alphabet:
+        raise ValueError("does not say which letters its pieces are numbered by; learn it again")
+    pair_counts = archive.array("pair_counts", np.float64, len(seen))
+    total_counts = archive.array("total_counts", np.float64, len(totals))
+    learnt = Learnt(
+        keys,
+        archive.array("counts", np.float64, len(keys)),
+        dict(zip(zip(seen, meant, strict=True), pair_counts.tolist(), strict=True)),
+        dict(zip(totals, total_counts.tolist(), strict=True)),
+        alphabet,
+    )
+    listed = dict(zip(words, weights.tolist(), strict=True))
+    return Corrector(lm, settings, listed, learnt=learnt, letters=NgramModel(letters))

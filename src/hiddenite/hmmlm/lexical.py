@@ -1,0 +1,324 @@
+"""Training of lexicalised models: states that are a word context and hidden states.
+
+>>> training = LexicalTraining(["the cat sat", "the dog sat"] * 20, LexicalOptions(preset="fast"), seed=1)
+>>> [stage.what for stage in training][-1]
+'states'
+
+The recipe, each step in C++ (``cpp/hiddenite/hmm/lexical``): cluster the words, train hidden states by
+cross-validated EM and log-bilinear transitions, choose the contexts that gain most beside them, train the
+hidden states again on what the contexts leave to them, repeat for chains on other clusters, and keep the most
+occupied states of the product. The weights of the lexical route are fitted on held-out text: the validation
+text, or, without one, every twentieth sentence, which is then counted with the others.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenite._core import (
+    BilinearOptions,
+    ContextTree,
+    HmmEm,
+    JointFilter,
+    LexicalCounts,
+    LexicalHmm,
+    LexicalTable,
+    LogBilinear,
+    ResidualEm,
+    SelectionOptions,
+    SparseHmm,
+    TokenText,
+    WordTable,
+    keep_all,
+    read_tokens,
+    select_contexts,
+)
+from hiddenite.errors import FormatError, ModelError
+from hiddenite.files.corpus import Sentence, sentence_text
+from hiddenite.hmmlm.clusters import Clustering
+from hiddenite.hmmlm.options import AFTERWARDS, MAX_SEED, HMMOptions, LexicalOptions, Smoothing
+from hiddenite.hmmlm.shape import brown_shape, word_classes
+from hiddenite.hmmlm.training import BILINEAR_RATE, BILINEAR_WEIGHTS
+
+Floats = NDArray[np.float32]
+DISCOUNTS = [0.7, 0.8, 0.85, 0.9]  # by the number of words of a context
+TOKENS_PER_CONTEXT = (58, 77)  # of two and of three words: the most that are chosen
+FOLDS = 8
+FIRST_PASSES, MORE_PASSES = 12, 6  # over the states, of log-bilinear transitions
+FINAL = Smoothing(cluster=400.0, state=8.0, group=8.0, emission=30.0)
+HELD_OUT_EVERY = 20  # sentences, without a validation text
+_BINS = 32  # of the counts of contexts, by powers of two
+_WEIGHT_STEPS = 30
+_FIRST_WEIGHT = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step of the training, done."""
+
+    number: int  # from 1
+    total: int
+    what: str
+    valid_perplexity: float | None  # of the model so far, on the held-out text
+
+
+class LexicalTraining:
+    """Iterate to run it; then :meth:`model` is the result."""
+
+    def __init__(
+        self,
+        corpus: bytes | Iterable[Sentence],
+        options: LexicalOptions | None = None,
+        *,
+        seed: int,
+        valid: bytes | Iterable[Sentence] | None = None,
+        threads: int = 0,
+        names: tuple[str, str] = ("<corpus>", "<valid>"),
+    ) -> None:
+        """Read the texts; words of ``valid`` that the text lacks count as ``<unk>``."""
+        if not 0 <= seed <= MAX_SEED:
+            raise ModelError(f"the seed is {seed}, expected 0 to 2^64 - 1")
+        self.options, self.seed, self._threads = options or LexicalOptions(), seed, threads
+        self._text = corpus if isinstance(corpus, bytes) else sentence_text(corpus)
+        self._table = WordTable()
+        self._all = read_tokens(self._text, names[0], 1, self._table, grow=True)
+        if not len(self._all.tokens):
+            raise FormatError(names[0], None, "has no word, expected text to train on")
+        if valid is not None:
+            self.held_out = valid if isinstance(valid, bytes) else sentence_text(valid)
+            self.counted = self._text
+        else:
+            self.counted, self.held_out = _hold_out(self._text)
+        self._tokens = read_tokens(self.counted, names[0], 1, self._table, grow=False)
+        self._valid = read_tokens(self.held_out, names[1], 1, self._table, grow=False)
+        if not len(self._valid.tokens):
+            raise FormatError(names[1], None, "has no word, expected text to fit weights on")
+        self._settings = self.options.settings(len(self._all.tokens), len(self._table))
+        self._number = 0
+        self._model: LexicalHmm | None = None
+
+    # -------------------------------------------------------------------- run
+
+    @property
+    def num_stages(self) -> int:
+        """Steps from beginning to end, at most."""
+        s = self._settings
+        return s.chains * (1 + s.epochs + s.rounds + s.residual) + 2
+
+    def __iter__(self) -> Iterator[Stage]:
+        if self._model is not None:
+            return
+        chains: list[SparseHmm] = []
+        lexical: _Lexical | None = None
+        for m in range(self._settings.chains):
+            hidden = yield from self._train_hidden(m)
+            if lexical is None:
+                lexical = self._choose_contexts(hidden.chain)
+                yield self._stage("contexts")
+            yield from self._train_beside(hidden, lexical)
+            chains.append(hidden.chain)
+        assert lexical is not None
+        self._model, perplexity = self._finish(chains, lexical)
+        yield self._stage("states", perplexity)
+
+    def run(self) -> LexicalTraining:
+        """Do all steps."""
+        for _ in self:
+            pass
+        return self
+
+    def _stage(self, what: str, perplexity: float | None = None) -> Stage:
+        self._number += 1
+        return Stage(self._number, self.num_stages, what, perplexity)
+
+    def _train_hidden(self, m: int) -> Generator[Stage, None, _Hidden]:
+        """Cluster, then EM, then log-bilinear transitions: hidden states without contexts."""
+        s, seed = self._settings, (self.seed + m) % (MAX_SEED + 1)
+        clusters = Clustering(
+            [self._text], s.clusters, random_start=None if m == 0 else seed, threads=self._threads
+        ).run()
+        yield self._stage("clusters")
+        counts = self._tokens.counts(len(self._table)).tolist()
+        classes = word_classes(self._table.words(), clusters.words, clusters.classes, counts)
+        number = max(classes) + 1
+        shape = brown_shape(classes, number * s.states_per_class)
+        options = HMMOptions(
+            states=number * s.states_per_class, clusters=number, folds=s.folds, cross_validated=s.folds > 1
+        )
+        em = HmmEm(self._tokens, shape, options.core(), seed)
+        for _ in range(s.epochs):
+            em.iterate(self._threads)
+            yield self._stage("EM")
+        bilinear = BilinearOptions()
+        bilinear.rate = BILINEAR_RATE
+        model = LogBilinear(em, bilinear, seed)
+        chain = em.chain(AFTERWARDS.core(), self._threads)
+        for turn in range(s.rounds):
+            model.fit(em, MORE_PASSES if turn else FIRST_PASSES, self._threads)
+            chain = model.chain(em, AFTERWARDS.core(), BILINEAR_WEIGHTS[0], self._threads)
+            if turn + 1 < s.rounds:
+                em.iterate_under(chain, self._threads)
+            yield self._stage("log-bilinear", _perplexity(chain.token_log_probs(self._valid, self._threads)))
+        return _Hidden(ResidualEm(self._tokens, shape), model, chain)
+
+    def _choose_contexts(self, chain: SparseHmm) -> _Lexical:
+        chosen = SelectionOptions()
+        size = len(self._tokens.tokens)
+        longer = [max(1, math.ceil(size / tokens)) for tokens in TOKENS_PER_CONTEXT]
+        chosen.most, chosen.discounts = [0xFFFFFFFF, *longer, 0], DISCOUNTS
+        log_probs = chain.token_log_probs(self._tokens, self._threads)
+        tree, listed = select_contexts(self._tokens, len(self._table), log_probs, chosen)
+        return _Lexical(tree, listed, self._tokens, self._valid)
+
+    def _train_beside(self, hidden: _Hidden, lexical: _Lexical) -> Iterator[Stage]:
+        """Train the hidden states on what the lexical route leaves to them, while the held-out text gains."""
+        least = math.inf
+        for _ in range(self._settings.residual):
+            lexical.fit_weights(self._filter([hidden.chain], lexical))
+            hidden.em.iterate(hidden.chain, *lexical.training_route(), self._threads)
+            hidden.em.fit(hidden.model, MORE_PASSES, self._threads)
+            chain = hidden.em.chain(hidden.model, FINAL.core(), FINAL.cluster, FINAL.state, self._threads)
+            perplexity = _perplexity(self._filter([chain], lexical).log_prob)
+            yield self._stage("beside the contexts", perplexity)
+            if perplexity >= least:
+                return
+            hidden.chain, least = chain, perplexity
+
+    def _filter(self, chains: list[SparseHmm], lexical: _Lexical) -> JointFilter:
+        weights = [1 / len(chains)] * len(chains)
+        return JointFilter(chains, weights, self._valid, *lexical.held_out_route(), None, self._threads)
+
+    def _finish(self, chains: list[SparseHmm], lexical: _Lexical) -> tuple[LexicalHmm, float]:
+        """Keep states; with a slice held out, fit on it and then count it too."""
+        lexical.fit_weights(self._filter(chains, lexical))
+        weights = [1 / len(chains)] * len(chains)
+        if self._settings.states is None:
+            kept = keep_all(chains, lexical.tree)
+        else:
+            filtered = JointFilter(
+                chains, weights, self._tokens, *lexical.training_route(), lexical.tree, self._threads
+            )
+            kept = filtered.keep(chains, lexical.tree, self._settings.states)
+
+        def made(table: LexicalTable) -> LexicalHmm:
+            routes = lexical.context_weights()
+            return LexicalHmm(lexical.tree, table, routes, chains, weights, kept.begin, kept.places)
+
+        fitted = made(lexical.table)
+        perplexity = _perplexity(fitted.token_log_probs(self._valid, self._threads))
+        self.held_out_model = fitted
+        if self.counted is not self._text:
+            counts = LexicalCounts(lexical.tree, lexical.listed, self._all, DISCOUNTS)
+            fitted = made(counts.table())
+        return fitted, perplexity
+
+    # ---------------------------------------------------------------- results
+
+    @property
+    def words(self) -> list[str]:
+        """The vocabulary, special words first."""
+        return self._table.words()
+
+    def model(self) -> LexicalHmm:
+        """Return the model once all steps are done."""
+        if self._model is None:
+            raise ModelError(f"{self._number} of {self.num_stages} steps are done; iterate to the end")
+        return self._model
+
+    def description(self) -> dict[str, Any]:
+        """Return what the model's file says of its training."""
+        size = {"sentences": self._all.num_sentences, "tokens": len(self._all.tokens)}
+        options = dataclasses.asdict(self.options)
+        return {"method": "lexical", "seed": self.seed, "options": options, **size}
+
+
+@dataclass(slots=True)
+class _Hidden:
+    """Hidden states in training."""
+
+    em: ResidualEm
+    model: LogBilinear
+    chain: SparseHmm
+
+
+class _Lexical:
+    """Contexts, what they say of the tokens of both texts, and the weights of that route."""
+
+    def __init__(
+        self, tree: ContextTree, listed: NDArray[np.bool_], text: TokenText, held_out: TokenText
+    ) -> None:
+        counts = LexicalCounts(tree, listed, text, DISCOUNTS)
+        self.tree, self.listed, self.table = tree, listed, counts.table()
+        self._training = (*counts.leave_one_out(text), tree.token_contexts(text))
+        self._held_out = (*self.table.shares(tree, held_out), tree.token_contexts(held_out))
+        totals = counts.totals.astype(np.float64)
+        size = np.where(totals > 0, np.floor(np.log2(np.maximum(totals, 1))) + 1, 0)
+        self._bin = tree.lengths.astype(np.int64) * _BINS + np.minimum(size, _BINS - 1).astype(np.int64)
+        self._weight = np.full(int(self._bin.max()) + 1, _FIRST_WEIGHT)
+
+    def context_weights(self) -> Floats:
+        """Return the weight of the lexical route in each context."""
+        return self._weight[self._bin].astype(np.float32)
+
+    def _route(self, shares: tuple[Floats, Floats, NDArray[np.uint32]]) -> tuple[Floats, Floats]:
+        listed, left, context = shares
+        weight = self._weight[self._bin[context]]
+        return (weight * listed).astype(np.float32), (1 - weight * (1 - left)).astype(np.float32)
+
+    def training_route(self) -> tuple[Floats, Floats]:
+        """Return the lexical probability and the hidden share of each token, itself left out."""
+        return self._route(self._training)
+
+    def held_out_route(self) -> tuple[Floats, Floats]:
+        """Return the same for the held-out text."""
+        return self._route(self._held_out)
+
+    def fit_weights(self, filtered: JointFilter) -> None:
+        """Fit the weight of each bin of contexts on the held-out text, by EM."""
+        listed, left, context = self._held_out
+        hidden = filtered.hidden.reshape(-1, len(listed)).mean(axis=0)
+        bins, number = self._bin[context], len(self._weight)
+        seen = np.bincount(bins, minlength=number)
+        for _ in range(_WEIGHT_STEPS):
+            weight = self._weight[bins]
+            by_lexical = weight * (listed + left * hidden)
+            share = by_lexical / (by_lexical + (1 - weight) * hidden)
+            self._weight = (np.bincount(bins, share, number) + 1) / (seen + 2)
+
+
+def train(
+    corpus: bytes | Iterable[Sentence],
+    preset: str = "default",
+    *,
+    states: int | None = None,
+    seed: int = 1,
+    valid: bytes | Iterable[Sentence] | None = None,
+    threads: int = 0,
+    on_stage: Callable[[Stage], None] | None = None,
+) -> LexicalTraining:
+    """Do all steps of a training, and report each."""
+    options = LexicalOptions(preset=preset, states=states)
+    training = LexicalTraining(corpus, options, seed=seed, valid=valid, threads=threads)
+    for stage in training:
+        if on_stage is not None:
+            on_stage(stage)
+    return training
+
+
+def _hold_out(text: bytes) -> tuple[bytes, bytes]:
+    """Return a text without every twentieth line, and those lines; one line is on both sides."""
+    lines = [line + b"\n" for line in text.removesuffix(b"\n").split(b"\n")]
+    held = lines[HELD_OUT_EVERY - 1 :: HELD_OUT_EVERY] or lines
+    kept = [line for i, line in enumerate(lines) if i % HELD_OUT_EVERY != HELD_OUT_EVERY - 1]
+    return b"".join(kept), b"".join(held)
+
+
+def _perplexity(log_probs: NDArray[np.float64]) -> float:
+    return math.exp(-float(np.mean(log_probs)))

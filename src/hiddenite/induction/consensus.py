@@ -1,0 +1,194 @@
+"""One answer from several chains: tags matched across chains, votes, and a latent class behind each word.
+
+A chain of a Pitman-Yor hidden Markov model ends in one of many modes, and what two chains agree on is more
+often right than what either says. The tags of different chains have nothing to do with each other, so
+
+1.  chains whose log joint is far below the best are left out: three that have failed would outvote one,
+2.  the tags of each chain are matched one to one with those of the chain that agrees most with the others,
+    the medoid, so that as many tokens as possible agree (:func:`best_matching`); then each word gets the tag
+    that most chains vote for, the medoid's if none has more. Twice more the chains are matched with what was
+    voted, and vote again;
+3.  from there, expectation-maximisation fits a latent-class model (Dawid & Skene 1979): a word has one of
+    K classes, and given the class each chain draws its tag independently,
+
+        p(t_1, .., t_C) = sum_k p(k) prod_c p_c(t_c | k),
+
+    which learns which tags of which chain to trust. A word gets its most probable class.
+
+Chains are not independent given the class, so the posterior of this model is far too sure. What a word's
+confidence is made of are votes: one of each chain, matched with the consensus, and the posterior as one more.
+
+Only the distinct tuples of tags matter, each with its number of tokens: some thousands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenite.induction.evaluation import best_matching
+from hiddenite.records import equal_fields
+
+VOTES = 3  # rounds
+SMOOTHING = 0.01  # added to each count of a label table
+MAX_STEPS = 200
+LEAST_GAIN = 1e-7  # of the log likelihood, in a step, per token
+DOUBT = 0.1  # of the votes, in the first step
+
+Labels = NDArray[np.int32]  # [chain, item]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Consensus:
+    """What chains agree on."""
+
+    classes: NDArray[np.int32]  # [item]: the most probable one
+    probabilities: Floats  # [item, class]: mean over the chains' votes and the latent-class posterior
+    chains: tuple[int, ...]  # those that voted
+    agreement: float  # share of the tokens for which these chains all say the same, once they are matched
+
+    def __eq__(self, other: object) -> bool:
+        return equal_fields(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def confidence(self) -> Floats:
+        """The probability of each item's class."""
+        return self.probabilities[np.arange(len(self.classes)), self.classes]
+
+
+def find_consensus(
+    labels: Labels, weights: Floats, num_classes: int, log_joints: Floats, tolerance: float
+) -> Consensus:
+    """Combine the labels of chains; ``weights`` says how many tokens an item has."""
+    chains = good_chains(log_joints, tolerance)
+    kept = labels[chains]
+    tuples, item_tuple = np.unique(kept, axis=1, return_inverse=True)
+    item_tuple = item_tuple.reshape(-1)
+    sizes = np.bincount(item_tuple, weights).astype(np.float64)
+    voted = vote(tuples, sizes, num_classes)
+    if len(chains) == 1:
+        posterior = np.eye(num_classes)[voted]
+    else:
+        posterior = latent_classes(tuples, sizes, voted, num_classes)[-1].posterior
+    classes = posterior.argmax(axis=1).astype(np.int32)
+    matched = np.array([match(row, classes, sizes, num_classes) for row in tuples])
+    probabilities = (posterior + count_votes(matched, num_classes)) / (len(matched) + 1)
+    same = (matched == matched[0]).all(axis=0)
+    agreement = float(sizes[same].sum() / sizes.sum())
+    return Consensus(classes[item_tuple], probabilities[item_tuple], tuple(chains), agreement)
+
+
+def good_chains(log_joints: Floats, tolerance: float) -> list[int]:
+    """Return the chains whose log joint is within ``tolerance`` of the best, the best first."""
+    best = log_joints.max()
+    order = np.argsort(-log_joints, kind="stable").tolist()
+    return [n for n in order if best - log_joints[n] <= tolerance * abs(best)]
+
+
+# ----------------------------------------------------------------------- votes
+
+
+def vote(labels: Labels, weights: Floats, num_classes: int) -> NDArray[np.int32]:
+    """Return the tag that most chains vote for."""
+    chosen: NDArray[np.int32] = labels[medoid(labels, weights, num_classes)]
+    for _ in range(VOTES):
+        matched = np.array([match(row, chosen, weights, num_classes) for row in labels])
+        votes = count_votes(matched, num_classes)
+        votes[np.arange(len(chosen)), chosen] += 0.5  # of equals the one that was chosen before
+        chosen = votes.argmax(axis=1).astype(np.int32)
+    return chosen
+
+
+def count_votes(labels: Labels, num_classes: int) -> Floats:
+    """Return [item, class]: how many chains say so."""
+    votes = np.zeros((labels.shape[1], num_classes))
+    for row in labels:
+        votes[np.arange(len(row)), row] += 1
+    return votes
+
+
+def medoid(labels: Labels, weights: Floats, num_classes: int) -> int:
+    """Return the chain that agrees most with the others; of equals the first."""
+    agreements = np.zeros(len(labels))
+    for i, one in enumerate(labels):
+        for j in range(i + 1, len(labels)):
+            same = weights[match(labels[j], one, weights, num_classes) == one].sum()
+            agreements[[i, j]] += same
+    return int(agreements.argmax())
+
+
+def match(
+    labels: NDArray[np.int32], target: NDArray[np.int32], weights: Floats, num_classes: int
+) -> NDArray[np.int32]:
+    """Return the labels renamed one to one, so that the weight of those that equal ``target`` is greatest."""
+    table = joint_weights(labels, target, weights, num_classes)
+    names = np.empty(num_classes, np.int32)
+    for label, name in best_matching(table):
+        names[label] = name
+    return names[labels]
+
+
+def joint_weights(
+    left: NDArray[np.int32], right: NDArray[np.int32], weights: Floats, num_classes: int
+) -> Floats:
+    """Return [left label, right label]: the weight of the items that have both."""
+    cells = np.bincount(left * num_classes + right, weights, num_classes**2)
+    return cells.astype(np.float64).reshape(num_classes, num_classes)
+
+
+# --------------------------------------------------------------- latent classes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LatentStep:
+    """One step of expectation-maximisation."""
+
+    posterior: Floats  # [item, class]: p(class | labels of all chains)
+    objective: float  # ln p(labels) + ln of the prior; rises with every step
+
+
+def latent_classes(
+    labels: Labels, weights: Floats, first: NDArray[np.int32], num_classes: int
+) -> list[LatentStep]:
+    """Fit a latent-class model from ``first`` on; return all steps, the last of which is the answer.
+
+    Label tables and class shares have Dirichlet priors of 1 + SMOOTHING, whose mode is taken; so no
+    probability is zero, and the posterior density rises with every step.
+    """
+    posterior = np.full((len(first), num_classes), DOUBT / num_classes)
+    posterior[np.arange(len(first)), first] += 1.0 - DOUBT
+    steps: list[LatentStep] = []
+    while len(steps) < MAX_STEPS:
+        steps.append(_step(labels, weights, posterior))
+        posterior = steps[-1].posterior
+        if len(steps) > 1:
+            gain = steps[-1].objective - steps[-2].objective
+            if gain < LEAST_GAIN * weights.sum():
+                break
+    return steps
+
+
+def _step(labels: Labels, weights: Floats, posterior: Floats) -> LatentStep:
+    """Find the tables given the posterior, and the posterior given the tables."""
+    num_classes = posterior.shape[1]
+    mass = posterior * weights[:, None]
+    shares = mass.sum(axis=0) + SMOOTHING
+    log_shares = np.log(shares / shares.sum())
+    logs = np.tile(log_shares, (len(posterior), 1))
+    prior = SMOOTHING * log_shares.sum()
+    for row in labels:
+        table = np.full((num_classes, num_classes), SMOOTHING)  # [label, class]
+        np.add.at(table, row, mass)
+        log_table = np.log(table / table.sum(axis=0))
+        logs += log_table[row]
+        prior += SMOOTHING * log_table.sum()
+    top = logs.max(axis=1, keepdims=True)
+    scaled = np.exp(logs - top)
+    totals = scaled.sum(axis=1, keepdims=True)
+    evidence = float(weights @ (np.log(totals) + top)[:, 0])
+    return LatentStep(scaled / totals, evidence + float(prior))

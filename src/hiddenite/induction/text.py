@@ -1,0 +1,111 @@
+"""A text as the sampler wants it: words as numbers, sentences as bounds, words as characters."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenite._core import ExchangeClustering, WordTable, read_tokens
+from hiddenite.errors import ModelError
+from hiddenite.files.corpus import Sentence, each_sentence, tokenize
+
+_NO_CLASS = 0xFFFFFFFF  # of the core
+_EXCHANGE_PASSES = 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """Numbered words. Sentence i has ``tokens[begin[i]:begin[i + 1]]``, perhaps none."""
+
+    words: tuple[str, ...]  # in the order of their first tokens
+    tokens: NDArray[np.int32]
+    begin: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, sentences: Iterable[Sentence]) -> Text:
+        """Number the words of sentences: strings, split at white space, or sequences of words."""
+        number: dict[str, int] = {}
+        tokens: list[int] = []
+        begin = [0]
+        for sentence in each_sentence(sentences):
+            for word in tokenize(sentence) if isinstance(sentence, str) else sentence:
+                place = number.get(word)
+                if place is None:
+                    _check(word)
+                    place = number[word] = len(number)
+                tokens.append(place)
+            begin.append(len(tokens))
+        if not tokens:
+            raise ModelError("there is no word to learn from, expected sentences of words")
+        return cls(tuple(number), np.array(tokens, dtype=np.int32), np.array(begin, dtype=np.int64))
+
+    @property
+    def num_sentences(self) -> int:
+        """Empty ones included."""
+        return len(self.begin) - 1
+
+    def bounds(self) -> NDArray[np.int64]:
+        """Return the bounds of the sentences that have words."""
+        return np.unique(self.begin)
+
+    def counts(self) -> NDArray[np.int64]:
+        """Return how often each word occurs."""
+        return np.bincount(self.tokens, minlength=len(self.words))
+
+    def characters(self) -> tuple[str, ...]:
+        """Return all characters, in order."""
+        return tuple(sorted(set("".join(self.words))))
+
+    def spelling(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return bounds and numbers of each word's characters."""
+        number = {c: i for i, c in enumerate(self.characters())}
+        begin = np.cumsum([0, *map(len, self.words)], dtype=np.int64)
+        return begin, np.array([number[c] for word in self.words for c in word], dtype=np.int32)
+
+    def split(self, tags: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the tags of all tokens sentence by sentence."""
+        bounds = self.begin.tolist()
+        return [tuple(tags[a:b]) for a, b in itertools.pairwise(bounds)]
+
+    def sentences(self) -> list[list[str]]:
+        """Return the words sentence by sentence."""
+        words = [self.words[i] for i in self.tokens.tolist()]
+        bounds = self.begin.tolist()
+        return [words[a:b] for a, b in itertools.pairwise(bounds)]
+
+    def exchange_classes(self, num_classes: int) -> NDArray[np.int32]:
+        """Return a class for each word, by exchange for Brown's objective."""
+        numbers = list(map(str, range(len(self.words))))  # no word can be taken for a special one
+        lines = [" ".join(numbers[i] for i in self.tokens[a:b]) for a, b in itertools.pairwise(self.begin)]
+        table = WordTable()
+        tokens = read_tokens("\n".join([*lines, ""]).encode(), "<text>", 1, table, grow=True)
+        core = ExchangeClustering(tokens, len(table), num_classes, np.full(len(table), _NO_CLASS, np.uint32))
+        for _ in range(_EXCHANGE_PASSES):
+            if core.exchange(0) == 0:
+                break
+        classes = np.zeros(len(self.words), np.int32)
+        for number, found in zip(table.words(), core.classes.tolist(), strict=True):
+            if number.isdecimal():
+                classes[int(number)] = found
+        return classes
+
+    def digest(self) -> str:
+        """Return what tells this text from others."""
+        hashed = hashlib.sha256("\n".join(self.words).encode())
+        hashed.update(self.tokens.tobytes())
+        hashed.update(self.begin.tobytes())
+        return hashed.hexdigest()
+
+
+def _check(word: str) -> None:
+    if tokenize(word) != [word] or "\0" in word:
+        raise ModelError(f"the word {word!r} is empty or contains white space; words are separated by it")
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        raise ModelError(f"the word {word!r} is not Unicode text") from None

@@ -1,0 +1,1 @@
+"""Long jobs: records in, records out, in order, on threads or a cluster, and again after an interruption."""

@@ -1,0 +1,220 @@
+"""Lattices under a language model: the best words, the k best, posteriors, draws; every answer exact.
+
+    weight of a path = sum over its edges of
+        channel_weight * acoustic + pronunciation + old_lm_weight * language
+        + for each word: lm_weight * ln p(word | words before) + word_penalty
+    all divided by the temperature.
+
+A :class:`Rescored` lattice holds the product of the two, walked once (``cpp/hiddenite/lattice``); each
+question is then a dynamic program on it, with epsilon edges, fillers and parallel edges as they are. Its
+certificates say ``full``: no path was left out.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Collection, Sequence
+from typing import Literal
+
+from hiddenite._core import SILENT, Composition
+from hiddenite.errors import ModelError
+from hiddenite.lattice import Lattice
+from hiddenite.lattice.columns import Columns, LatticeWeights
+from hiddenite.lattice.lattice import Edge
+from hiddenite.ngram import NgramModel
+from hiddenite.options import check_seed
+from hiddenite.results import Certificate, Decoded, Hypothesis, KBest, Sample, Samples
+from hiddenite.vocabulary import SENTENCE_BEGIN, SENTENCE_END
+
+__all__ = ["MAX_PREFIXES", "TRANSPARENT", "Distinct", "LatticeWeights", "Rescored"]
+
+# Words of recognisers' lattices that are no words of a text: sentence ends, which are added, and silence.
+TRANSPARENT = frozenset({SENTENCE_BEGIN, SENTENCE_END, "!SENT_START", "!SENT_END", "-pau-", "<sil>", "<SIL>"})
+MAX_PREFIXES = 200_000  # opened by the search for sequences of the largest sum
+Distinct = Literal["max", "sum", "paths"]
+
+
+class Rescored:
+    """A lattice times a language model, or the lattice alone, ready for questions."""
+
+    def __init__(
+        self,
+        lattice: Lattice,
+        lm: NgramModel | None = None,
+        weights: LatticeWeights | None = None,
+        *,
+        transparent: Collection[str] = TRANSPARENT,
+        begin: bool = True,
+        end: bool = True,
+        max_states: int = 50_000_000,
+    ) -> None:
+        if not isinstance(lattice, Lattice):
+            raise ModelError(
+                f"found {lattice!r:.40}, expected a lattice; read_lattices reads them from a file"
+            )
+        if not isinstance(lm, NgramModel | None):
+            raise ModelError(f"found {lm!r:.40}, expected a language model; NgramModel.load reads one")
+        self.lattice = lattice
+        self.lm = lm
+        weights = weights or LatticeWeights()
+        scales = lattice.scales
+        lm_weight = scales.language if weights.lm_weight is None else weights.lm_weight
+        self._columns = Columns(lattice, None if lm is None else lm.vocabulary, weights, transparent)
+        self.words = self._columns.words  # [label]
+        self.core = Composition(
+            None if lm is None else lm._table,
+            self._columns.graph(),
+            lm_weight / weights.temperature if lm is not None else 0.0,
+            begin,
+            end,
+            max_states,
+        )
+        if not self.core.has_path:
+            raise ModelError(self._why_no_path())
+
+    def __repr__(self) -> str:
+        return f"<Rescored {self.lattice!r:.60}, {self.core.num_states:,} states>"
+
+    def _why_no_path(self) -> str:
+        unknown = self._columns.unknown
+        if self.lm is None or self.lm.knows_unknown or not unknown:
+            return "every path of the lattice has weight zero"
+        names = ", ".join(f"'{word}'" for word in sorted(unknown)[:3])
+        more = f" and {len(unknown) - 3} more words" if len(unknown) > 3 else ""
+        return (
+            f"every path has a word that the model does not know ({names}{more}) and gives probability zero; "
+            "give p(<unk>) (--unk-log10 -5), or name fillers with --transparent FILE"
+        )
+
+    # ---------------------------------------------------------------- maxima
+
+    def best(self) -> Decoded:
+        """Return the best path's words; no other path weighs more."""
+        edges, log_weight = self.core.best()
+        return Decoded(
+            self._text(edges), log_weight, self._proved(log_weight), self.lattice.id, self._nodes(edges)
+        )
+
+    def best_edges(self) -> list[Edge]:
+        """Return the edges of the best path, those without a word included."""
+        return [self.lattice.edges[i] for i in self._origins(self.core.best()[0])]
+
+    def kbest(
+        self, k: int, distinct: Distinct = "max", max_prefixes: int = MAX_PREFIXES
+    ) -> KBest[Hypothesis]:
+        """Return the k best word sequences, each once, or the k best paths (``distinct="paths"``).
+
+        A sequence weighs what the best of its paths weighs (``max``) or the sum over all of them (``sum``).
+        The search for the largest sums may end before it is complete, after ``max_prefixes``; the certificate
+        says so.
+        """
+        if not 1 <= k < 2**64:
+            raise ModelError(f"k is {k}, expected 1 or more, below 2^64")
+        if distinct not in ("max", "sum", "paths"):
+            raise ModelError(f"distinct is '{distinct}', expected max, sum or paths")
+        labels = list(range(len(self._columns.label))) if distinct == "paths" else self._columns.label
+        limit = max_prefixes if distinct == "sum" else 2**64 - 1
+        rows, complete, upper = self.core.rank(labels, k, distinct == "sum", limit)
+        if not rows:  # only sums can end like that: what the maxima find first stands for it
+            edges, _ = self.core.best()
+            sequence = [labels[i] for i in edges if labels[i] != SILENT]
+            rows = [(sequence, edges, self.core.total_of(labels, sequence))]
+            proof = self._proved(rows[0][2], upper=max(upper, rows[0][2]))
+        else:
+            proof = self._proved(rows[0][2], complete=complete)
+        hypotheses = tuple(
+            Hypothesis(self._text(edges), weight, self._nodes(edges)) for _, edges, weight in rows
+        )
+        return KBest(hypotheses, proof, self.lattice.id)
+
+    # ------------------------------------------------------------------ sums
+
+    @property
+    def log_partition(self) -> float:
+        """ln of the sum of all paths' weights."""
+        return self.core.log_partition
+
+    @property
+    def log_partition_bounds(self) -> tuple[float, float]:
+        """What ln of the sum lies between, whatever rounding has done."""
+        return self.log_partition - self._rounding, self.log_partition + self._rounding
+
+    @property
+    def error_bound(self) -> float:
+        """No probability is further from the true one: sums of large weights lose digits."""
+        return 1.0 if self._rounding > 0.25 else math.expm1(2 * self._rounding)
+
+    @functools.cached_property
+    def _rounding(self) -> float:
+        return self.core.rounding
+
+    def posteriors(self) -> list[float]:
+        """Return the probability of each edge of the lattice."""
+        result = [0.0] * len(self.lattice.edges)
+        for origin, prob in zip(self._columns.origin, self.core.posteriors(), strict=True):
+            result[origin] = prob  # the same for all words of an edge with several
+        return result
+
+    def best_through(self) -> list[float]:
+        """Return, of each edge of the lattice, the weight of the best path through it."""
+        result = [-math.inf] * len(self.lattice.edges)
+        for origin, weight in zip(self._columns.origin, self.core.best_through(), strict=True):
+            result[origin] = weight
+        return result
+
+    def sample(self, n: int, *, seed: int, stream: int = 0) -> Samples[Sample]:
+        """Draw n independent paths from the posterior."""
+        if not 1 <= n < 2**64:
+            raise ModelError(f"n is {n}, expected 1 or more, below 2^64")
+        check_seed(seed)
+        counts: dict[tuple[int, ...], list[int]] = {}
+        weights: dict[tuple[int, ...], float] = {}
+        for number, (edges, weight) in enumerate(self.core.sample(n, seed, stream)):
+            path = tuple(edges)
+            counts.setdefault(path, []).append(number)
+            weights[path] = weight
+        order = sorted(counts, key=lambda path: (-len(counts[path]), -weights[path]))
+        draws = [0] * n
+        for place, path in enumerate(order):
+            for number in counts[path]:
+                draws[number] = place
+        samples = tuple(
+            Sample(self._text(path), weights[path], len(counts[path]), self._nodes(path)) for path in order
+        )
+        lower, upper = self.log_partition_bounds
+        z, error = self.log_partition, self.error_bound
+        return Samples(samples, tuple(draws), z, 0.0, lower, upper, error, n, True, "full", self.lattice.id)
+
+    # ---------------------------------------------------------------- inside
+
+    @property
+    def labels(self) -> list[int]:
+        """The label of each edge of the product's lattice: a number of ``words``, or SILENT."""
+        return self._columns.label
+
+    @property
+    def columns(self) -> Columns:
+        """The lattice as the core has it."""
+        return self._columns
+
+    def _origins(self, edges: Sequence[int]) -> list[int]:
+        """Return the edges of the lattice, each once, of a path of the core."""
+        found: list[int] = []
+        for edge in edges:
+            if not self._columns.is_inner[edge]:
+                found.append(self._columns.origin[edge])
+        return found
+
+    def _nodes(self, edges: Sequence[int]) -> tuple[int, ...]:
+        path = self._origins(edges)
+        return (self.lattice.start, *(self.lattice.edges[i].end for i in path))
+
+    def _text(self, edges: Sequence[int]) -> tuple[str, ...]:
+        labels = (self._columns.label[i] for i in edges)
+        return tuple(self.words[label] for label in labels if label != SILENT)
+
+    def _proved(self, log_weight: float, *, complete: bool = True, upper: float | None = None) -> Certificate:
+        exact = complete and upper is None
+        bound = log_weight if upper is None else upper
+        return Certificate(exact, bound, log_weight, "full", 0, self.core.num_states)
