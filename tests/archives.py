@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hiddenite.container import Members
+from hiddenite.files.container import Members
 
 
 def members_of(path: Path) -> dict[str, bytes]:

@@ -61,16 +61,9 @@ class Step:
     shown: str | None
 
 
-def draft_pages() -> set[Path]:
-    """Pages whose commands are still to come: `draft_docs` of mkdocs.yml."""
-    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    listed = re.search(r"^draft_docs: \|\n((?:  .*\n)*)", config, re.MULTILINE)
-    return {ROOT / "docs" / name for name in listed[1].split()} if listed else set()
-
-
 def pages() -> list[Path]:
-    """All pages that are published, the README first."""
-    return [ROOT / "README.md", *sorted(set((ROOT / "docs").rglob("*.md")) - draft_pages())]
+    """All pages, the README first."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def blocks(page: Path) -> list[Block]:

@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from hiddenite import Candidates, NgramModel
-from hiddenite.results import Decoded, KBest, Marginals, Samples
+from hiddenite.results import Decoded, Hypothesis, KBest, Marginals, Sample, Samples
 from tests.models import load
 from tests.oracle import BOS, EOS, UNK, Backoff, arpa_text
 from tests.strategies import closure
@@ -193,7 +193,7 @@ def random_world(rng: random.Random, scale: float, lattice: bool) -> World:
 # ------------------------------------------------------------------------- the laws
 
 
-def check_bounds(world: World, answer: Decoded | KBest, *, choice: bool = True) -> None:
+def check_bounds(world: World, answer: Decoded | KBest[Hypothesis], *, choice: bool = True) -> None:
     """lower <= optimum <= upper, and an exact answer is an optimum."""
     certificate = answer.certificate
     best = world.paths[0][0]
@@ -216,7 +216,7 @@ def check_bounds(world: World, answer: Decoded | KBest, *, choice: bool = True) 
         assert best - true <= (world.choice_rounding if choice else world.rounding)
 
 
-def check_kbest(world: World, answer: KBest, k: int) -> None:
+def check_kbest(world: World, answer: KBest[Hypothesis], k: int) -> None:
     """Distinct paths of their own weights, in order; if exact, the k best."""
     check_bounds(world, answer)
     weights = [world.weight(h.words, h.nodes) for h in answer]
@@ -235,7 +235,7 @@ def log_partition(world: World) -> float:
     return float(best + Fraction(math.log(math.fsum(math.exp(w - best) for w, _, _ in world.paths))))
 
 
-def check_samples(world: World, answer: Samples, count: int) -> None:
+def check_samples(world: World, answer: Samples[Sample], count: int) -> None:
     """Draws are possible paths; what is said of Z is true, if by chance: six standard errors, 1 in 5e8."""
     assert answer.count <= count
     assert answer.exact == (answer.count == count)

@@ -10,7 +10,7 @@ from typing import Any
 from hiddenite import decode
 from hiddenite.checker import ngram as checker
 from hiddenite.proof import Verdict
-from hiddenite.results import json_number
+from hiddenite.records import json_number
 from tests.enumeration import Slots, Target, tolerance
 from tests.oracle import BOS, ArpaRows, arpa_text
 

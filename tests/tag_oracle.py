@@ -157,4 +157,7 @@ def all_taggings(
 
 
 def small_options(**changes: object) -> TaggerOptions:
-    return TaggerOptions(**{"epochs": 2, **changes})  # type: ignore[arg-type]
+    if changes.get("guesser", "log-linear") != "log-linear":
+        return TaggerOptions(**{"emissions": "generative", **changes})  # type: ignore[arg-type]
+    changes.pop("suffix_length", None)
+    return TaggerOptions(**{"epochs": 2, "emissions": "generative", **changes})  # type: ignore[arg-type]

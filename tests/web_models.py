@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hiddenite import Aligner, AlignerOptions, NgramModel, Tagger
+from hiddenite import Aligner, AlignerOptions, HMMLanguageModel, NgramModel, Tagger
 from hiddenite.cli.demo_align import SMALL_TEXT as PAIRS
 from hiddenite.cli.demo_tags import tagged_sentences
+from hiddenite.correct.corrector import Corrector
 from hiddenite.errors import UnknownSymbolError
 from hiddenite.web import Limits, Models
 from tests.models import train
@@ -74,7 +75,17 @@ def aligner() -> Aligner:
     return Aligner.train(PAIRS, seed=1, options=options)
 
 
-for cached in (language_model, tagger, aligner):
+@functools.cache
+def corrector() -> Corrector:
+    return Corrector.from_ngram(language_model())
+
+
+@functools.cache
+def generator() -> HMMLanguageModel:
+    return HMMLanguageModel.train(SENTENCES, 8, 4, seed=1, epochs=4, folds=2)
+
+
+for cached in (language_model, tagger, aligner, corrector, generator):
     atexit.register(cached.cache_clear)  # before the core is unloaded
 
 
@@ -85,6 +96,7 @@ def models(limits: Limits | None = None) -> Models:
         tagger(),
         aligner(),
         FakeGenerator(),
+        corrector(),
         {"lm": "seven sentences"},
         {"decode": SENTENCES[:2]},
         limits or Limits(),

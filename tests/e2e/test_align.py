@@ -49,7 +49,8 @@ def test_train_then_run(texts: Path) -> None:
 
 
 def test_json_record(texts: Path) -> None:
-    done = succeed(texts, "align", "run", "--model", "m.model", "--json", stdin=b"the dog ||| le chien\n")
+    exact: tuple[str, ...] = ("align", "run", "--model", "m.model", "--json", "--method", "exact")
+    done = succeed(texts, *exact, stdin=b"the dog ||| le chien\n")
     answer = json.loads(done.stdout)
     assert list(answer) == ["id", "links", "log_weight", "certificate", "probabilities"]
     assert answer["id"] == 1
@@ -92,7 +93,8 @@ def test_a_line_that_is_no_pair_is_a_record_without_an_answer(
 
 def test_a_long_sentence_reports_its_gap(texts: Path) -> None:
     record = b"the dog " * 60 + b"||| " + b"le chien " * 60 + b"\n"
-    done = succeed(texts, "align", "run", "--model", "m.model", "--json", "--budget", "0.1", stdin=record)
+    exact: list[str | Path] = ["align", "run", "--model", "m.model", "--json", "--method", "exact"]
+    done = succeed(texts, *exact, "--budget", "0.1", stdin=record)
     certificate = json.loads(done.stdout)["certificate"]
     assert certificate["gap"] >= 0
     states: list[str | Path] = ["align", "run", "--model", "m.model", "--json", "--max-states", "50"]
@@ -105,6 +107,21 @@ def test_a_long_sentence_reports_its_gap(texts: Path) -> None:
         texts, "align", "run", "--model", "m.model", "--method", "viterbi", "--exact", stdin=b"a ||| un\n"
     )
     assert without_proof.status == 3
+
+
+def test_links_by_probability_are_the_default(texts: Path) -> None:
+    record = b"the dog ||| le chien\n"
+    plain: tuple[str, ...] = ("align", "run", "--model", "m.model", "--json")
+    answer = json.loads(succeed(texts, *plain, stdin=record).stdout)
+    assert answer["links"] == [[0, 0], [1, 1]]
+    assert answer["certificate"]["method"] == "samples"
+    assert answer["log_weight"] is None
+    assert 0.01 <= answer["certificate"]["threshold"] < 1
+    assert succeed(texts, *plain, stdin=record).stdout == succeed(texts, *plain, stdin=record).stdout
+    for options in (["--exact"], ["--max-states", "50"], ["--symmetrize", "union"], ["--method", "exact"]):
+        best = json.loads(succeed(texts, *plain, *options, stdin=record).stdout)
+        assert best["certificate"]["exact"], options
+        assert best["log_weight"] is not None, options
 
 
 def test_kbest_text(texts: Path) -> None:
@@ -168,9 +185,13 @@ def test_symmetrize_and_score(tmp_path: Path) -> None:
         (["train", "en.txt", "fr.txt", "-o", "x", "--set", "couplin=1"], 2, "coupling"),
         (["train", "en.txt", "fr.txt", "-o", "x", "--set", "coupling=x"], 2, "number"),
         (["run", "--model", "en.txt", "both.txt"], 1, "train it again"),
-        (["run", "--model", "m.model", "--method", "hmmm", "both.txt"], 2, "unknown method"),
-        (["run", "--model", "m.model", "-k", "2", "both.txt"], 2, "one direction"),
-        (["corpus", "both.txt", "--decode", "best"], 2, "unknown decoding"),
+        (["run", "--model", "m.model", "--method", "hmmm", "both.txt"], 2, "did you mean hmm?"),
+        (["run", "--model", "m.model", "-k", "2", "both.txt"], 2, "it needs --direction forward or reverse"),
+        (
+            ["corpus", "both.txt", "--decode", "best"],
+            2,
+            "probabilities, exact or viterbi",
+        ),
         (["symmetrize", "en.txt", "fr.txt"], 1, "en.txt:1: found 'the'"),
         (["score", "links.txt", "two.txt"], 1, "found 2 lines, expected 1"),
     ],
@@ -219,7 +240,7 @@ def test_nothing_to_learn_from(tmp_path: Path) -> None:
     (tmp_path / "empty").write_bytes(b"")
     done = run(tmp_path, "align", "train", "empty", "empty", "--seed", "1", "-o", "m.model")
     assert done.status == 1
-    assert "empty: holds no line" in done.stderr
+    assert "empty: has no line" in done.stderr
 
 
 def test_train_goes_on_from_a_model(texts: Path) -> None:
@@ -276,7 +297,11 @@ def test_links_without_draws_are_not_known(texts: Path, long_pair: bytes, budget
     record = long_pair if budget != "0" else b"the dog ||| le chien\n"
     status, answer, _ = threshold(texts, record, "--budget", budget, *(["--exact"] if exact else []))
     assert status == (3 if exact else 0)
-    if answer["sampling"]["draws"] == 0:
+    if answer["sampling"]["sweeps"] > 0:
+        assert answer["certificate"]["method"] == "gibbs"
+        assert answer["certificate"]["standard_error"] > 0
+        assert answer["links"] is not None
+    elif answer["sampling"]["draws"] == 0:
         assert answer["links"] is None
         assert answer["probabilities"] is None
         assert answer["certificate"]["undecided"] is None
@@ -285,13 +310,20 @@ def test_links_without_draws_are_not_known(texts: Path, long_pair: bytes, budget
     assert answer["certificate"]["draws"] == answer["sampling"]["draws"]
 
 
+def test_an_empty_line_of_links_is_not_silent(texts: Path) -> None:
+    arguments = ("align", "run", "--model", "m.model", "--threshold", "0.5", "--seed", "1", "--budget", "0")
+    done = run(texts, *arguments, stdin=b"the dog ||| le chien\n")
+    assert (done.status, done.stdout) == (1, b"\n")
+    assert "1: no links: the budget ended before the first trial; raise --budget" in done.stderr
+
+
 def test_a_pair_without_draws_ends(texts: Path, long_pair: bytes) -> None:
     status, answer, seconds = threshold(texts, long_pair, "--budget", "1e9")
     assert status == 0
     assert seconds < 60
     if answer["sampling"]["draws"] < answer["sampling"]["asked"]:
         assert f"within {answer['sampling']['trials']} trials" in answer["certificate"]["note"]
-    assert answer["certificate"]["method"] == "samples"
+    assert answer["certificate"]["method"] == ("gibbs" if answer["sampling"]["sweeps"] else "samples")
 
 
 def test_decided_links_are_certified(texts: Path) -> None:
@@ -339,7 +371,8 @@ def test_samples_that_were_not_drawn_are_not_certified(texts: Path) -> None:
 def test_a_budget_is_of_the_whole_record(texts: Path, long_pair: bytes, options: list[str]) -> None:
     """Best alignments, ranks and draws of both directions share it; a process starts within two seconds."""
     begun = time.monotonic()
-    arguments = ["align", "run", "--model", "m.model", "--json", "--quiet", "--seed", "1", *options]
+    seed = ["--seed", "1"] if {"--marginals", "--threshold"} & {*options} else []
+    arguments = ["align", "run", "--model", "m.model", "--json", "--quiet", *seed, *options]
     spent = []
     for budget in ("0.01", "1.0"):
         begun = time.monotonic()

@@ -1,7 +1,9 @@
 """Jobs that are ended in the middle, by signals, by bad records and by full disks."""
 
+import contextlib
 import gzip
 import json
+import os
 import resource
 import signal
 import subprocess
@@ -16,7 +18,6 @@ from tests.e2e.command import HIDDENITE, environment, names, run, start, succeed
 from tests.models import train
 
 SENTENCES = ["the dog barks .", "the cat sleeps .", "a dog sleeps .", "the dog and the cat bark !"] * 2
-NOTES = 3 * 64  # bytes of the journal that change
 KEYS = ["843 364 22757 0", "843 228 753377 0", "2 364 753377 0", "843 364 263 843 228 2275 0", ""]
 
 
@@ -37,18 +38,20 @@ def job(lm: Path, keys: Path, output: str) -> list[str | Path]:
 
 
 def notes(directory: Path, output: str) -> bytes:
-    """What the journal says of progress."""
-    try:
-        return (directory / f"{output}.partial.journal").read_bytes()[:NOTES]
-    except FileNotFoundError:
-        return b""
+    """What a job has noted of its progress."""
+    folder = directory / f"{output}.parts"
+    found = b""
+    for name in ("manifest.jsonl", "progress.json"):
+        with contextlib.suppress(FileNotFoundError):
+            found += (folder / name).read_bytes()
+    return found if b"part" in found else b""
 
 
 def kill_soon_after_progress(
     directory: Path, arguments: Sequence[str | Path], output: str, wait: float
 ) -> bool:
     """Run a job and kill it a moment after it has written something; False if it was faster."""
-    nothing_new = {b"", bytes(NOTES), notes(directory, output)}
+    nothing_new = {b"", notes(directory, output)}
     process = start(directory, arguments)
     while process.poll() is None and notes(directory, output) in nothing_new:
         time.sleep(0.001)
@@ -86,14 +89,14 @@ def test_a_signal_ends_a_job_with_a_hint(tmp_path: Path, lm: Path, number: signa
     keys = write_keys(tmp_path / "keys.txt", 200_000)
     (tmp_path / "out.json").write_bytes(b"older\n")
     process = start(tmp_path, job(lm, keys, "out.json"))
-    while notes(tmp_path, "out.json") in (b"", bytes(NOTES)):
+    while not notes(tmp_path, "out.json"):
         time.sleep(0.01)
     process.send_signal(number)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 128 + number
     message = stderr.decode()
     assert message.startswith(f"hiddenite: {word}; ")
-    assert message.endswith(" records are kept in out.json.partial: go on with --resume\n")
+    assert message.endswith(" records are kept in out.json.parts; continue with --resume\n")
     assert message.count("\n") == 1
     assert (tmp_path / "out.json").read_bytes() == b"older\n"
 
@@ -113,7 +116,7 @@ def test_a_full_disk_leaves_the_previous_output(tmp_path: Path, lm: Path) -> Non
     assert done.returncode == 1
     message = done.stderr.decode()
     assert message.startswith("hiddenite: error: out.json: cannot be written: File too large; ")
-    assert message.endswith("go on with --resume\n")
+    assert message.endswith("continue with --resume\n")
     assert message.count("\n") == 1
     assert (tmp_path / "out.json").read_bytes() == b"older\n"
     succeed(tmp_path, *arguments, "--resume")
@@ -123,7 +126,7 @@ def test_a_full_disk_leaves_the_previous_output(tmp_path: Path, lm: Path) -> Non
 
 def leave_partial(directory: Path, lm: Path, arguments: Sequence[str | Path], output: str) -> None:
     assert kill_soon_after_progress(directory, arguments, output, 0.0)
-    assert f"{output}.partial" in names(directory)
+    assert f"{output}.parts" in names(directory)
 
 
 def test_resume_needs_the_same_job(tmp_path: Path, lm: Path) -> None:
@@ -132,11 +135,11 @@ def test_resume_needs_the_same_job(tmp_path: Path, lm: Path) -> None:
     leave_partial(tmp_path, lm, arguments, "out.json")
     other = run(tmp_path, *arguments, "--resume", "--keep", "1")
     assert other.status == 1
-    assert "was begun with limits" in other.stderr
+    assert "this job began with keep" in other.stderr
     keys.write_text("2\n" + keys.read_text())
     other = run(tmp_path, *arguments, "--resume")
     assert other.status == 1
-    assert "is another text than the one that was begun" in other.stderr
+    assert "has changed since this job began" in other.stderr
     assert run(tmp_path, *arguments[:-4], "--resume").status == 2  # standard output
 
 
@@ -208,7 +211,7 @@ def test_a_folder_holds_the_output_in_parts(tmp_path: Path, lm: Path) -> None:
     assert b"".join(part.read_bytes() for part in parts) == whole
     again = run(tmp_path, *job(lm, keys, "parts"))
     assert again.status == 1
-    assert "holds an earlier output; go on with --resume" in again.stderr
+    assert "contains an earlier output; add --resume" in again.stderr
     before = parts[0].stat().st_mtime_ns
     parts[1].unlink()
     succeed(tmp_path, *job(lm, keys, "parts"), "--resume")
@@ -217,7 +220,10 @@ def test_a_folder_holds_the_output_in_parts(tmp_path: Path, lm: Path) -> None:
     keys.write_text("2\n" + keys.read_text())
     other = run(tmp_path, *job(lm, keys, "parts"), "--resume")
     assert other.status == 1
-    assert "the records of part 0 differ" in other.stderr
+    assert (
+        "has changed since this job began (records 1 to 65,536 differ); start again without --resume\n"
+        in other.stderr
+    )
 
 
 def test_an_error_that_ends_a_job_in_parts(tmp_path: Path, lm: Path) -> None:
@@ -228,3 +234,37 @@ def test_an_error_that_ends_a_job_in_parts(tmp_path: Path, lm: Path) -> None:
     assert done.stderr.startswith(f"hiddenite: error: {keys}:2: ")
     assert done.stderr.count("\n") == 1
     assert names(tmp_path) == ["keys.txt"]
+
+
+# Threads
+
+
+def cpu_seconds_by_thread(process: subprocess.Popen[bytes]) -> dict[str, float]:
+    """The processor time that each thread of a running process has had; the last look before it ends."""
+    found: dict[str, float] = {}
+    while process.poll() is None:
+        for task in Path(f"/proc/{process.pid}/task").glob("*"):
+            try:
+                fields = (task / "stat").read_text().rpartition(") ")[2].split()
+            except OSError:  # gone meanwhile
+                continue
+            found[task.name] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        time.sleep(0.005)
+    return found
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_no_more_threads_work_than_asked_for(tmp_path: Path, lm: Path, threads: int) -> None:
+    keys = tmp_path / "keys.txt"
+    keys.write_text("843 364 22757 0 843 364 263 843 228 2275 0 2 364 753377 0 843 228 753377 0\n" * 15_000)
+    arguments: list[str | Path] = ["sample", "--lm", lm, "--channel", "keypad", "-n", "20", "--seed", "1"]
+    arguments += ["--json", keys, "--output", "out", "--threads", str(threads), "--quiet"]
+    process = start(tmp_path, arguments)
+    seconds = cpu_seconds_by_thread(process)
+    assert process.wait() == 0
+    process.communicate()
+    # The first block is answered by as many threads alone; the others rest from then on.
+    working = [s for s in seconds.values() if s > 0.1 * max(seconds.values())]
+    assert len(working) <= threads, seconds
+    assert len(seconds) <= 2 * threads - 1, seconds
+    assert sum(working) > 1, "too fast to be measured"

@@ -11,6 +11,7 @@ import pytest
 import typer.main
 
 from hiddenite.cli import make_app
+from hiddenite.cli.command import Group
 from tests import documents
 from tests.documents import ROOT, START, Reader, agrees, blocks, pages, steps
 
@@ -127,8 +128,12 @@ def unknown_part(command: str) -> str | None:
     words = shlex.split(command.replace("'", ""))[1:]
     while words and hasattr(found, "commands") and words[0].islower() and not words[0].startswith("-"):
         if words[0] not in found.commands:
-            return words[0]
+            if not hasattr(found, "default"):
+                return words[0]
+            break
         found = found.commands[words.pop(0)]
+    if isinstance(found, Group) and hasattr(found, "default"):  # a group that is a command too
+        found = found.commands[found.default]
     options = {"--help"}.union(*([*option.opts, *option.secondary_opts] for option in found.params))
     return next((w for w in words if re.match(r"--?[a-z]", w) and w.partition("=")[0] not in options), None)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hiddenite.channel import encoder_from_name
-from hiddenite.cli.encode import EPILOGS
+from hiddenite.cli.encode import COMMANDS
 from tests.e2e import command
 from tests.e2e.command import HIDDENITE, Done, names
 
@@ -72,12 +72,16 @@ def test_other_channels_encode_too(tmp_path: Path) -> None:
     [
         (["--channel", "kepad"], 1, "error: unknown channel 'kepad'; did you mean keypad?"),
         (["--channel", "slots"], 1, "error: the channel slots cannot encode text"),
-        (["--channel", "typo", "--ambiguity", "3"], 1, "error: the channel typo has no ambiguity"),
+        (
+            ["--channel", "typo", "--noise", "--ambiguity", "3"],
+            2,
+            "has no effect with --channel typo",
+        ),
         (["--channel", "confusion:/nowhere"], 1, "error: /nowhere: cannot be opened"),
         (["/nowhere"], 1, "error: /nowhere: cannot be opened"),
         (["--ambiguity", "-1"], 2, "--ambiguity"),
         (["--ambiguity", "nan"], 2, "--ambiguity"),
-        (["--seed", "1"], 2, "a seed has no effect without --noise"),
+        (["--seed", "1"], 2, "--seed has no effect without --noise"),
         (["--noise", "--seed", "-1"], 2, "--seed"),
     ],
 )
@@ -88,7 +92,7 @@ def test_mistakes_are_told(arguments: list[str], status: int, message: str) -> N
 
 
 def test_the_example_of_the_help_runs() -> None:
-    example = EPILOGS["encode"].removeprefix("Example: ").replace("hiddenite", HIDDENITE)
+    example = COMMANDS["encode"][2].replace("hiddenite", HIDDENITE)
     done = subprocess.run(example, shell=True, capture_output=True, check=False, text=True)
     assert done.returncode == 0
     assert re.fullmatch(r"\d{3} \d{3} \d{5}\n", done.stdout)

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import hiddenite
+from hiddenite.cli.hmmlm import _phrases
 from hiddenite.hmmlm import Clusters, Interpolation
+from hiddenite.hmmlm.guide import Guide, GuideModel, guided_sample
 from tests.e2e.command import names, run, start, succeed
 from tests.models import train as train_ngrams
 
@@ -26,7 +28,7 @@ LINES = [
 ]
 TEXT = "".join(line + "\n" for line in LINES * 5).encode()
 HELD_OUT = b"the old dog sleeps\n\nthe zebra runs over the hill\n"
-TRAIN = "hmmlm train corpus.txt --states 16 --clusters 4 --epochs 4 --seed 1 --quiet"
+TRAIN = "hmmlm train em corpus.txt --states 16 --clusters 4 --epochs 4 --seed 1 --quiet"
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +94,7 @@ def test_train_writes_the_model_that_the_library_trains(directory: Path) -> None
 def test_train_with_clusters_validation_and_members(directory: Path) -> None:
     succeed(directory, *["hmmlm", "cluster", "corpus.txt", "--clusters", "4", "--output", "c.tsv"])
     arguments = "--states 12 --clusters c.tsv --valid heldout.txt --members 2 --epochs 3 --folds 3 --seed 7"
-    done = run(directory, "hmmlm", "train", "corpus.txt", *arguments.split(), "--output", "m.hmm")
+    done = run(directory, "hmmlm", "train", "em", "corpus.txt", *arguments.split(), "--output", "m.hmm")
     assert (done.status, done.stderr) == (0, "hiddenite: seed 7\n")
     model = hiddenite.HMMLanguageModel.load(directory / "m.hmm")
     assert len(model.members) == 2
@@ -101,16 +103,16 @@ def test_train_with_clusters_validation_and_members(directory: Path) -> None:
 
 def test_train_with_uniform_sets(directory: Path) -> None:
     arguments = "--states 12 --clusters 4 --sets uniform --states-per-word 5 --epochs 3 --seed 7 --quiet"
-    succeed(directory, "hmmlm", "train", "corpus.txt", *arguments.split(), "--output", "m.hmm")
+    succeed(directory, "hmmlm", "train", "em", "corpus.txt", *arguments.split(), "--output", "m.hmm")
     model = hiddenite.HMMLanguageModel.load(directory / "m.hmm")
-    assert set(np.diff(model.members[0].set_begin.astype(int))) == {0, 1, 5}
+    assert set(np.diff(model.chains[0].set_begin.astype(int))) == {0, 1, 5}
 
 
 def test_an_interrupted_training_goes_on_with_the_same_bits(directory: Path) -> None:
     text = TEXT * 40  # slow enough to be interrupted
     (directory / "long.txt").write_bytes(text)
     options = "--states 64 --clusters 4 --epochs 40 --seed 3 --checkpoint at.ckpt"
-    long = ["hmmlm", "train", "long.txt", *options.split()]
+    long = ["hmmlm", "train", "em", "long.txt", *options.split()]
     process = start(directory, [*long, "--output", "long.hmm"])
     deadline = time.monotonic() + 60
     while not (directory / "at.ckpt").exists() and time.monotonic() < deadline:
@@ -119,7 +121,7 @@ def test_an_interrupted_training_goes_on_with_the_same_bits(directory: Path) -> 
     _, stderr = process.communicate(timeout=60)
     assert process.returncode in (0, 130)
     if process.returncode == 130:
-        assert "at.ckpt; run the command with the same --seed 3" in stderr.decode()
+        assert "at.ckpt; continue with --seed 3" in stderr.decode()
         assert not (directory / "long.hmm").exists()
     assert not [name for name in names(directory) if name.startswith(".")]
     succeed(directory, *long, "--quiet", "--output", "long.hmm")
@@ -141,24 +143,33 @@ def test_a_checkpoint_of_another_training_is_refused(directory: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        ("--states 4 --clusters 8", 2, "expected a state for each cluster"),
+        ("--states 4 --clusters 8", 2, "expected at most the 4 states: one for each cluster"),
         (
             "--states 4 --clusters 2 --sets uniform --states-per-word 5",
             2,
-            "5 states per word, expected 1 to 4",
+            "--states-per-word is 5, expected at most all 4 states",
         ),
         ("--states 8 --clusters missing.tsv", 1, "missing.tsv: cannot be opened"),
-        ("--states 8 --clusters few.tsv", 1, "the clusters miss 17 words of the text"),
+        ("--states 8 --clusters few.tsv", 1, "the clusters lack 17 words of the text"),
         ("--states 8 --clusters bad.tsv", 1, "bad.tsv:1: expected word, class and count"),
-        ("--states 8 --clusters 2 --method viterbi", 2, "expected em, gradient, neural"),
     ],
-    ids=["few-states", "large-sets", "no-clusters", "missing-words", "bad-clusters", "method"],
+    ids=["few-states", "large-sets", "no-clusters", "missing-words", "bad-clusters"],
 )
 def test_bad_training_input(directory: Path, arguments: str, status: int, message: str) -> None:
     (directory / "few.tsv").write_text("the\t0\t9\nfox\t1\t2\ndog\t1\t2\n")
     (directory / "bad.tsv").write_text("the 0 9\n")
     done = run(
-        directory, "hmmlm", "train", "corpus.txt", *arguments.split(), "--seed", "1", "-q", "-o", "m.hmm"
+        directory,
+        "hmmlm",
+        "train",
+        "em",
+        "corpus.txt",
+        *arguments.split(),
+        "--seed",
+        "1",
+        "-q",
+        "-o",
+        "m.hmm",
     )
     assert done.status == status
     assert message in " ".join(done.stderr.replace("│", " ").split())
@@ -166,11 +177,26 @@ def test_bad_training_input(directory: Path, arguments: str, status: int, messag
     assert not (directory / "m.hmm").exists()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("corpus.txt --output m.hmm", "expected em, gradient, neural"),
+        ("neurla corpus.txt --output m.hmm", "did you mean 'neural'?"),
+        ("em corpus.txt --dropout state --output m.hmm", "No such option: --dropout"),
+        ("gradient corpus.txt --members 2 --output m.hmm", "No such option: --members"),
+    ],
+)
+def test_each_method_has_options_of_its_own(directory: Path, arguments: str, message: str) -> None:
+    done = run(directory, "hmmlm", "train", *arguments.split())
+    assert done.status == 2
+    assert message in done.stderr
+
+
 def test_an_empty_text_is_refused(directory: Path) -> None:
     (directory / "empty.txt").write_bytes(b"\n\n")
     done = run(directory, *TRAIN.replace("corpus.txt", "empty.txt").split(), "-o", "m.hmm")
     assert (done.status, done.stderr.count("\n")) == (1, 1)
-    assert "empty.txt: holds no word" in done.stderr
+    assert "empty.txt: has no word" in done.stderr
 
 
 # score
@@ -259,7 +285,8 @@ def test_generate_obeys_patterns_and_phrases(directory: Path) -> None:
 
 @pytest.mark.parametrize("method", ["rescore", "best"])
 def test_generate_with_other_methods(directory: Path, method: str) -> None:
-    arguments = f"--keywords fox --length 6 --method {method} --seed 1 --quiet".split()
+    seed = "" if method == "best" else "--seed 1"
+    arguments = f"--keywords fox --length 6 --method {method} {seed} --quiet".split()
     done = succeed(directory, "hmmlm", "generate", "--model", "corpus.hmm", *arguments)
     assert b"fox" in done.stdout
 
@@ -284,12 +311,61 @@ def test_bad_constraints(directory: Path, arguments: list[str], message: str) ->
     assert message in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--keywords", ","], "--keywords has no word: ','"),
+        (["--keywords", "dog", "--budget", "0"], "the budget of 0 s ended before the sentences were drawn"),
+        (["--length", "2001"], "expected 0 to 2000"),
+    ],
+)
+def test_what_cannot_be_generated_is_said(directory: Path, arguments: list[str], message: str) -> None:
+    done = run(directory, "hmmlm", "generate", "--model", "corpus.hmm", *arguments, "--seed", "1")
+    assert done.status in (1, 2)
+    assert message in done.stderr
+    assert done.stdout == b""
+
+
+# distill
+
+
+def test_distilled_tokens_guide(directory: Path) -> None:
+    rows = [[7, 5, 6, 0], [5, 5, 6, 7], [6, 7, 0, 9]] * 20
+    (directory / "ids.jsonl").write_text("".join(f"{row}\n" for row in rows))
+    distill = "hmmlm distill --samples ids.jsonl --end 0 --states 6 --clusters 3 --epochs 4 --seed 1"
+    done = run(directory, *distill.split(), "--valid", "ids.jsonl", "--output", "ids.hmm")
+    assert done.status == 0, done.stderr
+    assert "ids.jsonl: 20 of 60 samples have no end; they count as whole sentences" in done.stderr
+    model = hiddenite.HMMLanguageModel.load(directory / "ids.hmm")
+    assert sorted(model.words[3:]) == ["5", "6", "7"]
+    texts = [None, None, None, None, None, b" five", b" six", b" seven", b" eight"]
+    guide = Guide(GuideModel.of_tokens(model, texts, end=0), ["six seven"], max_length=6)
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        tokens = guided_sample(guide, lambda _: np.zeros(len(texts)), rng)
+        assert "6, 7" in str(tokens)
+
+
+def test_training_says_what_is_too_small(directory: Path) -> None:
+    (directory / "one.txt").write_text("a a a\na a\n")
+    (directory / "empty.txt").write_text("")
+    train = "hmmlm train em one.txt --clusters 4 --seed 1 --output one.hmm"
+    done = run(directory, *train.split(), "--states", "64")
+    assert done.status == 0
+    assert "the text has 5 tokens, so the model gets 5 states" in done.stderr
+    assert hiddenite.HMMLanguageModel.load(directory / "one.hmm").num_states == 6
+    failed = run(directory, *train.split(), "--states", "4", "--valid", "empty.txt", "--quiet")
+    assert (failed.status, failed.stderr.count("\n")) == (1, 1)
+    assert "empty.txt: has no word, expected held-out text" in failed.stderr
+
+
 # help and files
 
 
-@pytest.mark.parametrize("command", ["cluster", "train", "score", "generate"])
+@pytest.mark.parametrize("command", ["cluster", "train em", "score", "generate", "distill"])
 def test_examples_of_the_help_run(directory: Path, command: str) -> None:
-    shown = succeed(directory, "hmmlm", command, "--help").stdout.decode()
+    np.save(directory / "ids.npy", np.arange(60).reshape(12, 5) % 7)
+    shown = succeed(directory, "hmmlm", *command.split(), "--help").stdout.decode()
     example = next(line for line in shown.splitlines() if "Example:" in line)
     words = shlex.split(example.partition("Example: hiddenite ")[2])
     assert run(directory, *words).status == 0
@@ -303,7 +379,7 @@ def test_arrays_of_other_tools(directory: Path) -> None:
         again = hiddenite.HMMLanguageModel.import_npz(directory / "m.npz")
         assert again.perplexity(TEXT) == pytest.approx(expected, rel=1e-6)
     np.savez(directory / "bad.npz", initial=np.ones(2), transition=np.ones((2, 2)), emission=np.ones((2, 3)))
-    with pytest.raises(hiddenite.FormatError, match="no distribution"):
+    with pytest.raises(hiddenite.FormatError, match="does not add up to 1"):
         hiddenite.HMMLanguageModel.import_npz(directory / "bad.npz")
     np.savez(directory / "x.npz", initial=[1.0], transition=[[1.0]], emission=[[0.25, 0.75]])
     coin = hiddenite.HMMLanguageModel.import_npz(directory / "x.npz")
@@ -313,3 +389,10 @@ def test_arrays_of_other_tools(directory: Path) -> None:
 def test_demo_runs(directory: Path) -> None:
     done = succeed(directory, "demo", "hmmlm")
     assert b"A hidden Markov model with" in done.stdout
+
+
+def test_a_comma_is_a_keyword_after_a_backslash() -> None:
+    assert _phrases("dog tree") == ["dog", "tree"]
+    assert _phrases("new york, dog") == ["new york", " dog"]
+    assert _phrases(r"\, dog") == [",", "dog"]
+    assert _phrases(r"the \, dog, cat") == ["the , dog", " cat"]

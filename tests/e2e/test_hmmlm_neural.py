@@ -1,4 +1,4 @@
-"""`hiddenite hmmlm train --method gradient|neural`: the model it writes is an ordinary one."""
+"""`hiddenite hmmlm train gradient|neural`: the model it writes is an ordinary one."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,8 @@ import pytest
 from tests.e2e.command import run, succeed
 from tests.e2e.test_hmmlm import HELD_OUT, TEXT
 
-NEURAL = "hmmlm train corpus.txt --states 8 --clusters 2 --epochs 2 --width 8 --seed 1 --quiet"
+NEURAL = "hmmlm train neural corpus.txt --epochs 2 --seed 1 --quiet"
+SHAPE = "--states 8 --clusters 2"
 
 
 @pytest.fixture
@@ -25,11 +26,13 @@ def perplexity(directory: Path, model: str) -> float:
 
 def test_train_from_an_em_solution_and_resume(directory: Path) -> None:
     pytest.importorskip("jax", reason="the extra `neural` is not installed")
-    em = "hmmlm train corpus.txt --states 8 --clusters 2 --epochs 2 --seed 1 --quiet --output em.hmm"
+    em = "hmmlm train em corpus.txt --states 8 --clusters 2 --epochs 2 --seed 1 --quiet --output em.hmm"
     succeed(directory, *em.split())
     more = "--start em.hmm --valid heldout.txt --checkpoint state --dropout state --rate 0.001"
     for method in ("gradient", "neural"):
-        arguments = [*NEURAL.split(), "--method", method, *more.split(), "--output", f"{method}.hmm"]
+        arguments = [*NEURAL.replace("neural", method).split(), *more.split(), "--output", f"{method}.hmm"]
+        if method == "neural":
+            arguments += ["--width", "8"]
         succeed(directory, *arguments)
         if method == "gradient":
             first = (directory / "gradient.hmm").read_bytes()
@@ -42,17 +45,18 @@ def test_train_from_an_em_solution_and_resume(directory: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        ("--method neural --transitions half", 2, "expected factored, full"),
-        ("--method neural --sets uniform", 2, "no classes to factor over"),
-        ("--method neural --rate 0", 2, "expected a number above 0"),
-        ("--method em --start corpus.txt", 2, "EM begins at random"),
-        ("--method gradient --start corpus.txt", 1, "expected a file that `hiddenite hmmlm train` wrote"),
+        ("neural --transitions half", 2, "expected factored or full"),
+        ("neural --sets uniform", 2, "uniform sets have no classes"),
+        ("neural --rate 0", 2, "expected a number above 0"),
+        ("gradient --start corpus.txt", 1, "expected a file that `hiddenite hmmlm train` wrote"),
     ],
-    ids=["form", "uniform", "rate", "em", "start"],
+    ids=["form", "uniform", "rate", "start"],
 )
 def test_bad_options(directory: Path, arguments: str, status: int, message: str) -> None:
     pytest.importorskip("jax", reason="the extra `neural` is not installed")
-    done = run(directory, *NEURAL.split(), *arguments.split(), "--output", "m.hmm")
+    shape = "" if "--start" in arguments else SHAPE
+    method, *rest = arguments.split()
+    done = run(directory, *NEURAL.replace("neural", method).split(), *shape.split(), *rest, "-o", "m.hmm")
     assert done.status == status
     assert message in " ".join(done.stderr.replace("│", " ").split())
     assert "Traceback" not in done.stderr
@@ -60,10 +64,10 @@ def test_bad_options(directory: Path, arguments: str, status: int, message: str)
 
 def test_a_rate_without_end_stops_at_a_step(directory: Path) -> None:
     pytest.importorskip("jax", reason="the extra `neural` is not installed")
-    wild = "--method neural --rate 1e30 --batch-tokens 32 --epochs 30 --checkpoint state --output m.hmm"
-    done = run(directory, *NEURAL.replace("--epochs 2", "").split(), *wild.split())
+    wild = "--rate 1e30 --batch-tokens 32 --epochs 30 --checkpoint state --output m.hmm"
+    done = run(directory, *NEURAL.replace("--epochs 2", SHAPE).split(), *wild.split())
     assert done.status == 1
-    assert "no finite number at step" in done.stderr
+    assert "not a finite number at step" in done.stderr
     assert (directory / "state").exists()
 
 
@@ -72,6 +76,6 @@ def test_without_jax_the_message_says_what_to_install(
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(directory))
     (directory / "jax.py").write_text("raise ImportError('there is no jax')\n")
-    done = run(directory, *NEURAL.split(), *["--method", "neural", "--output", "m.hmm"])
+    done = run(directory, *NEURAL.split(), "--output", "m.hmm")
     assert done.status == 1
     assert "hiddenite[neural]" in done.stderr

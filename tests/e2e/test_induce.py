@@ -37,7 +37,9 @@ def test_plain_text_becomes_tagged_text(place: Path) -> None:
     assert done.status == 0
     assert done.stdout == b""
     assert re.fullmatch(
-        r"hiddenite: seed 1\nhiddenite: log joint -\d+\.\d(, [\d.]+ effective samples of \d+)?\n", done.stderr
+        r"hiddenite: seed 1\nhiddenite: log joint -\d+\.\d, consensus of \d chains of 3, who agree on "
+        r"[\d.]+ % of the tokens(, [\d.]+ effective samples of \d+)?\n",
+        done.stderr,
     )
     lines = (place / "tagged.tsv").read_text(encoding="utf-8").split("\n")
     words = [line.partition("\t")[0] for line in lines]
@@ -96,7 +98,7 @@ def test_score(place: Path) -> None:
         ("a\t1\nx\t1\n", "t.tsv:1: found 'x', expected 'b' as in the sentence of gold.tsv:1"),
         ("", "t.tsv: ends before the sentence of gold.tsv:1"),
         ("a\t1\nb\t1\n\nc\t1\n", "t.tsv:4: found a sentence more than in gold.tsv"),
-        ("a b\n", "t.tsv:1: found the word 'a b', expected one without white space"),
+        ("a b\n", "t.tsv:1: found 'a b': a space between word and tag, expected a tab"),
     ],
     ids=["short", "other", "empty", "long", "plain"],
 )
@@ -155,8 +157,8 @@ def test_odd_texts(tmp_path: Path, text: str, tags: str) -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        (b"", "<stdin>: holds no word, expected text, one sentence a line"),
-        (b"\n \n", "<stdin>: holds no word"),
+        (b"", "<stdin>: has no word, expected text, one sentence a line"),
+        (b"\n \n", "<stdin>: has no word"),
         (b"a \xff\n", "<stdin>:1: column 3: found a byte that is not UTF-8"),
     ],
     ids=["empty", "blank", "bytes"],
@@ -175,6 +177,10 @@ def test_bad_texts(tmp_path: Path, text: bytes, error: str) -> None:
         ["run", "text.txt", "--tags", "300"],
         ["run", "text.txt", "--tags", "3", "--model", "hmm"],
         ["run", "text.txt", "--tags", "3", "--model", "pyp", "--sampler", "lex"],
+        ["run", "text.txt", "--tags", "3", "--model", "lex", "--width", "2"],
+        ["run", "text.txt", "--tags", "3", "--chains", "1", "--tolerance", "0.1"],
+        ["run", "text.txt", "--tags", "3", "--model", "pyp", "--start-iterations", "2"],
+        ["run", "text.txt", "--tags", "3", "--model", "pyp", "--start", "mixed"],
         ["run", "text.txt", "--tags", "3", "--order", "1"],
         ["run", "text.txt", "--tags", "3", "--burn-in", "900"],
         ["run", "text.txt", "--tags", "3", "--variant", "best"],
@@ -217,6 +223,28 @@ def test_plots(place: Path) -> None:
     assert "the plot cannot be written to x.docx" in done.stderr
 
 
+def test_a_report_and_the_names_that_come_of_it(place: Path) -> None:
+    succeed(place, *RUN, "-q", "--checkpoint", "run1", "--output", "tagged.tsv", "--confidence", "sure.tsv")
+    succeed(place, "induce", "report", "run1", "--html", "classes.html")
+    assert b"<title>Classes of run1</title>" in (place / "classes.html").read_bytes()
+    sure = [line.split("\t") for line in (place / "sure.tsv").read_text(encoding="utf-8").split("\n")]
+    tagged = [line.split("\t") for line in (place / "tagged.tsv").read_text(encoding="utf-8").split("\n")]
+    assert [row[:2] for row in sure] == tagged
+    assert all(0 < float(row[2]) <= 1 for row in sure if row[0])
+    given = {"names": {"T0": "A", "T1": "A", "T2": "B"}, "words": {"T0": {"dog": "N"}, "T1": {"dog": "N"}}}
+    record = {"format": "hiddenite class names", "version": 1, **given}
+    (place / "names.json").write_text(json.dumps(record), encoding="utf-8")
+    done = succeed(place, "induce", "label", "tagged.tsv", "--mapping", "names.json")
+    first = done.stdout.decode().split("\n")[:3]
+    assert [line.split("\t")[:2] for line in first] == [["1", "the"], ["2", "dog"], ["3", "barks"]]
+    assert {line.split("\t")[4] for line in first} <= {"A", "B", "N"}
+    (place / "other.tsv").write_text("dog\tX\n", encoding="utf-8")
+    refused = run(place, "induce", "label", "other.tsv", "--mapping", "names.json", "--output", "out")
+    assert refused.status == 1
+    assert "names none of the classes of other.tsv" in refused.stderr
+    assert "out" not in names(place)
+
+
 def test_a_terminal_sees_how_far_it_is(place: Path) -> None:
     """On a terminal there is a live line with the sweep, the log joint and the speed."""
     master, slave = pty.openpty()
@@ -234,15 +262,16 @@ def test_a_terminal_sees_how_far_it_is(place: Path) -> None:
 
 
 def test_examples_of_the_help_run(place: Path) -> None:
-    for command in ("run", "score", "plot"):
+    for command in ("run", "score", "plot", "report", "label"):
         assert "Example: " in run(place, "induce", command, "--help").stdout.decode()
-    example = "run text.txt --tags 45 --model one-tag+lm --iterations 100 --seed 1 --output tagged.tsv"
+    example = "run text.txt --tags 45 --seed 1 --output tagged.tsv"
     assert run(place, "induce", *example.split()).status == 0
     (place / "gold.tsv").write_bytes((place / "tagged.tsv").read_bytes())
     succeed(place, "induce", "score", "gold.tsv", "tagged.tsv")
     for name in ("run1", "run2"):
         succeed(place, *QUICK, "--checkpoint", name, "--output", "t")
     succeed(place, "induce", "plot", "run1", "run2", "--kind", "table")
+    succeed(place, "induce", "report", "run1", "--html", "classes.html")
 
 
 def test_the_demonstration_shows_classes() -> None:

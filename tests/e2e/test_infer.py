@@ -45,6 +45,27 @@ def test_encode_then_decode(tmp_path: Path, lm: Path) -> None:
     assert succeed(tmp_path, "decode", "--lm", lm, "--channel", "keypad", stdin=keys).stdout == text
 
 
+def test_words_stay_as_observed_where_their_replacement_is_not_probable(tmp_path: Path, lm: Path) -> None:
+    text = b"the dgo barsk .\na cst sleps .\n"
+    command = ("decode", "--lm", lm, "--channel", "typo", "--json")
+    best = [json.loads(line) for line in succeed(tmp_path, *command, stdin=text).stdout.splitlines()]
+    asked = ("marginals", "--lm", lm, "--channel", "typo", "--json")
+    posterior = [json.loads(line) for line in succeed(tmp_path, *asked, stdin=text).stdout.splitlines()]
+    for least in (0.0, 0.5, 0.99, 1.0):
+        done = succeed(tmp_path, *command, "--min-probability", str(least), stdin=text)
+        for line, seen, one, slots in zip(
+            done.stdout.splitlines(), text.decode().splitlines(), best, posterior, strict=True
+        ):
+            found = json.loads(line)
+            probs = [
+                dict(map(tuple, slot)).get(w, 0) for w, slot in zip(one["words"], slots["slots"], strict=True)
+            ]
+            pairs = zip(one["words"], seen.split(), probs, strict=True)
+            assert found["text"].split() == [w if p >= least else o for w, o, p in pairs]
+            assert found["probabilities"] == pytest.approx(probs, abs=1e-8)
+            assert found["words"] == one["words"]
+
+
 @pytest.mark.parametrize("method", ["auto", "refine", "paper", "full", "dominance"])
 def test_json_record(tmp_path: Path, lm: Path, method: str) -> None:
     record = slots([("the", -0.1), ("a", -2.3)], [("dog", -1), ("zebra", -0.5)], id="s1")
@@ -180,13 +201,13 @@ def test_budget_and_exact(tmp_path: Path, lm: Path) -> None:
     [
         (["--channel", "morse"], 1, "unknown channel 'morse'"),
         (["--channel", "keypda"], 1, "did you mean keypad"),
-        (["--channel", "keypad", "--method", "fast"], 1, "unknown method 'fast'"),
+        (["--channel", "keypad", "--method", "fast"], 2, "--method is 'fast', expected auto,"),
         (["--channel", "keypad", "--objective", "best"], 2, "map or mbr"),
         (["--channel", "keypad", "-k", "0"], 2, "-k"),
         (["--channel", "keypad", "--budget", "-1"], 2, "--budget"),
         (["--channel", "keypad", "missing.txt"], 1, "missing.txt"),
         (["--channel", "confusion:missing.tsv"], 1, "missing.tsv"),
-        (["--channel", "slots", "--ambiguity", "3"], 1, "ambiguity"),
+        (["--channel", "slots", "--ambiguity", "3"], 2, "--ambiguity has no effect with --channel slots"),
     ],
 )
 def test_bad_usage_is_one_line(
@@ -204,13 +225,13 @@ def test_output_is_whole_or_absent(tmp_path: Path, lm: Path) -> None:
     keys.write_bytes(b"843 364 22757 0\n" * 200_000)
     process = start(tmp_path, ["decode", "--lm", lm, "--channel", "keypad", keys, "--output", "out.txt"])
     deadline = time.monotonic() + 60
-    partial = tmp_path / "out.txt.partial"
-    while not (partial.exists() and partial.stat().st_size) and time.monotonic() < deadline:
+    noted = tmp_path / "out.txt.parts" / "progress.json"
+    while not noted.exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130, stderr
-    assert names(tmp_path) == ["keys.txt", "out.txt.partial", "out.txt.partial.journal"]
+    assert names(tmp_path) == ["keys.txt", "out.txt.parts"]
     assert "interrupted" in stderr.decode()
     assert "--resume" in stderr.decode()
 

@@ -1,100 +1,43 @@
-"""The playground in a real browser. Skipped where Playwright or Chromium is missing.
+"""The playground's page in a real browser. Skipped where Playwright or Chromium is missing."""
 
-``HIDDENITE_SHOTS=DIRECTORY`` keeps a picture of every page that is tested, to be looked at.
-"""
-
-import os
 import re
-import shutil
-import socket
-import threading
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 
-from hiddenite.web import create_app
-from tests.e2e.test_serve import server, small_models
-from tests.web_models import models
+from hiddenite.web import Models
+from tests.page_visits import CHROMIUM, PHONE, Visit, expect_text, in_process, playwright, settle
+from tests.web_models import language_model
 
-playwright = pytest.importorskip("playwright.sync_api")
-CHROMIUM = os.environ.get("HIDDENITE_CHROMIUM") or shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 
 MESSAGE = "the quick fox sleeps under the old tree ."
-PHONE = {"width": 360, "height": 740}
 
 
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    directory = tmp_path_factory.mktemp("models")
-    with server(directory, *small_models(directory)) as (address, _):
-        yield address
+def test_correct_is_seen_first(visit: Any) -> None:
+    page = visit(tab="")
+    playwright.expect(page.locator("#correct")).to_be_visible()
+    page.fill("#raw", "The qick fox  sleeps.\nThe fox runs!")
+    expect_text(page, "#corrected", "The quick")
+    assert page.locator("#corrected").evaluate("e => e.firstChild.textContent") == "The "
+    change = page.locator("#corrected .change")
+    assert change.count() == 1
+    change.focus()
+    playwright.expect(change.locator(".tip")).to_be_visible()
+    expect_text(page, "#changes tbody tr", "qick.*quick")
+    expect_text(page, "#correct-certificate", "proved optimal")
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def url_with_generation() -> Iterator[str]:
-    """A server in a thread of this process, with the stand-in of an HMM language model."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(uvicorn.Config(create_app(models()), log_level="error"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        server.should_exit = True
-        thread.join()
-
-
-class Visit:
-    """A page that must complain of nothing and fetch nothing from elsewhere."""
-
-    def __init__(self, browser: Any, url: str, name: str, **options: Any) -> None:
-        self.faults: list[str] = []
-        self.page = browser.new_context(reduced_motion="reduce", **options).new_page()
-        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
-        self.page.on("console", self._note)
-        self.page.on("request", lambda r: None if r.url.startswith(url) else self.faults.append(r.url))
-        self._name = name
-        self.page.goto(url)
-
-    def _note(self, message: Any) -> None:
-        # A refused request is noted by the browser itself; what the page makes of it is tested.
-        if message.type in {"error", "warning"} and "status of 4" not in message.text:
-            self.faults.append(message.text)
-
-    def finish(self) -> None:
-        if directory := os.environ.get("HIDDENITE_SHOTS"):
-            self.page.screenshot(path=Path(directory, f"{self._name}.png"), full_page=True)
-        fits = self.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        self.page.context.close()
-        assert not self.faults
-        assert fits, "the page is wider than the window"
-
-
-@pytest.fixture
-def visit(browser: Any, url: str, request: pytest.FixtureRequest) -> Iterator[Any]:
-    visits: list[Visit] = []
-
-    def begin(**options: Any) -> Any:
-        visits.append(Visit(browser, url, request.node.name, **options))
-        return visits[-1].page
-
-    yield begin
-    for one in visits:
-        one.finish()
-
-
-def expect_text(page: Any, selector: str, pattern: str) -> None:
-    playwright.expect(page.locator(selector)).to_have_text(re.compile(pattern), timeout=20_000)
+def test_clean_text_stays_and_slips_are_added_on_request(visit: Any) -> None:
+    page = visit(tab="correct")
+    page.fill("#raw", "the quick fox")
+    expect_text(page, "#correct-note", "Nothing needs to change")
+    expect_text(page, "#corrected", "^the quick fox$")
+    playwright.expect(page.locator("#slipped-card")).to_be_hidden()
+    page.locator("#correct-noise").evaluate("e => { e.value = 10; e.dispatchEvent(new Event('input')); }")
+    playwright.expect(page.locator("#slipped-card")).to_be_visible()
+    page.fill("#raw", "")
+    playwright.expect(page.locator("#correct .card[data-state='empty']").first).to_be_visible()
 
 
 def test_decode(visit: Any) -> None:
@@ -108,6 +51,74 @@ def test_decode(visit: Any) -> None:
     assert page.locator("#kbest tbody tr").count() == 5
     assert page.locator("#automaton .state.refined").count() > 0
     assert page.locator("#bounds polyline").count() == 2
+
+
+def test_what_is_typed_before_the_page_has_started_stays(browser: Any, url: str) -> None:
+    page = browser.new_context(reduced_motion="reduce").new_page()
+    page.route("**/api/models", lambda route: (page.fill("#message", "843 364"), route.continue_()))
+    page.goto(f"{url}#decode")
+    expect_text(page, "#best", "^the dog")
+    page.context.close()
+
+
+def test_a_certificate_names_its_method(visit: Any) -> None:
+    page = visit()
+    page.fill("#message", MESSAGE)
+    expect_text(page, "#certificate", "proved optimal under this model by (dynamic programming|refinement)")
+
+
+STATES = (
+    "[...document.querySelectorAll('#decode .card:has(h2)')].filter(c => !c.hidden).map(c => c.dataset.state)"
+)
+
+
+def states(page: Any) -> set[str]:
+    return set(page.evaluate(STATES))
+
+
+def test_all_cards_are_out_of_date_together(visit: Any) -> None:
+    page = visit()
+    expect_text(page, "#samples-note", "^200 independent draws")
+    assert states(page) == {""}
+    typing = "document.querySelector('#message').value = 'the old tree .';"
+    event = "document.querySelector('#message').dispatchEvent(new Event('input'));"
+    assert set(page.evaluate(f"() => {{ {typing} {event} return {STATES}; }}")) == {"pending"}
+    expect_text(page, "#best", "the old tree")
+    page.fill("#message", " ")
+    assert states(page) == {"empty"}
+    assert not page.is_visible("#best")
+
+
+def test_cards_without_an_answer_say_so(visit: Any) -> None:
+    page = visit()
+    page.fill("#message", " ".join([MESSAGE] * 6))
+    expect_text(page, "#decode-error", "54 words")
+    assert states(page) == {"failed"}
+    page.fill("#message", "the dog")
+    expect_text(page, "#samples-note", "^200 independent draws")
+    assert states(page) == {""}
+
+
+def test_slips_of_punctuation_are_counted(visit: Any) -> None:
+    page = visit()
+    page.fill("#noise", "10")
+    page.fill("#message", ". . . . . . . . . . . . . . . . . . . . . . . .")
+    expect_text(page, "#typed", r"^\s*(\d\s+){24}$")
+    expect_text(page, "#typed-note", "wrong key")
+    wrong = page.locator("#typed .wrong").count()
+    assert wrong == sum(key != "0" for key in page.inner_text("#typed").split())
+
+
+def test_unknown_words_are_marked(visit: Any) -> None:
+    page = visit()
+    page.select_option("#channel", "typo")
+    page.fill("#noise", "0")
+    page.fill("#message", "the zebra sleeps .")
+    expect_text(page, "#typed-note", "the model does not know zebra")
+    assert page.locator("#typed .unknown").inner_text() == "zebra"
+    page.click("#tab-tag")
+    page.fill("#sentence", "the xyzzy .")
+    expect_text(page, "#tags .unknown", "xyzzy")
 
 
 def test_key_presses(visit: Any) -> None:
@@ -142,7 +153,7 @@ def test_keyboard_typos(visit: Any) -> None:
 def test_beam_search_beside_it(visit: Any) -> None:
     page = visit()
     page.fill("#message", MESSAGE)
-    page.check("#beam")
+    assert page.is_checked("#beam")
     page.select_option("#width", "30")
     expect_text(page, "#beam-note", "without a proof|search error")
     assert page.is_visible("#beam-card")
@@ -208,68 +219,83 @@ def test_align(visit: Any, scheme: str) -> None:
 def test_align_without_sentences(visit: Any) -> None:
     page = visit()
     page.click("#tab-align")
-    expect_text(page, "#matrix", "Type two sentences")
+    expect_text(page, "#align-empty", "Type two sentences")
+    assert page.is_visible("#align-empty")
 
 
-def test_generate_without_a_model(visit: Any) -> None:
-    page = visit()
-    page.click("#tab-generate")
-    expect_text(page, "#generate-missing", "hiddenite serve --hmm MODEL")
-    assert page.is_disabled("#keywords")
-    assert page.is_disabled("#generate-go")
+def test_generate_without_a_model(browser: Any) -> None:
+    """A server of the library's own may lack models; the page says how to get them."""
+    with in_process(Models(lm=language_model())) as address:
+        visit = Visit(browser, address, "test_generate_without_a_model", tab="generate")
+        expect_text(visit.page, "#generate-missing", "hiddenite serve --hmm MODEL")
+        assert visit.page.is_disabled("#keywords")
+        assert visit.page.is_disabled("#generate-go")
+        visit.page.click("#tab-correct")
+        expect_text(visit.page, "#correct-missing", "--corrector MODEL")
+        visit.page.click("#tab-tag")
+        expect_text(visit.page, "#tag-error", "--tagger MODEL")
+        visit.finish()
 
 
-def test_generate(browser: Any, url_with_generation: str) -> None:
-    visit = Visit(browser, url_with_generation, "test_generate")
-    page = visit.page
-    page.click("#tab-generate")
+def test_generate(visit: Any) -> None:
+    page = visit(tab="generate")
     page.fill("#keywords", "dog, tree")
-    page.keyboard.press("Enter")
-    expect_text(page, "#generated", "here dog tree")
-    expect_text(page, "#constraint", "share of 0.250")
+    settle(page, "generate")
+    expect_text(
+        page, "#constraint", r"a share of 0\.\d+ satisfies this .*computed exactly.*independent draws"
+    )
     assert page.locator("#generated tbody tr").count() == 5
+    for row in page.locator("#generated tbody tr").all_inner_texts():
+        assert {"dog", "tree"} <= set(row.split())
     page.fill("#keywords", "unheard-of")
-    page.click("#generate-go")
     expect_text(page, "#generate-error", "unknown word 'unheard-of'")
-    visit.finish()
+    assert page.locator("#generate .card:has(h2)").get_attribute("data-state") == "failed"
 
 
 def test_keyboard_alone(visit: Any) -> None:
     page = visit()
     expect_text(page, "#certificate", "proved optimal")
+    page.locator("#theme").focus()
 
     def focused() -> str:
         found: str = page.evaluate("document.activeElement.id || document.activeElement.className")
         return found
 
-    order = []
-    for _ in range(9):
+    order = [focused()]
+    for _ in range(10):
         page.keyboard.press("Tab")
         order.append(focused())
-    controls = ["message", "channel", "noise", "reslip", "beam"]  # no examples without the built-in texts
-    assert order == ["theme", "tab-decode", *controls, "automaton", "marginals"]
+    controls = ["message", "channel", "noise", "reslip", "message-file", "beam", "width"]
+    assert order == [
+        "theme",
+        "tab-decode",
+        "term",
+        *controls,
+        "term",
+    ]  # no examples without the built-in texts
     page.focus("#tab-decode")
     page.keyboard.press("ArrowRight")
     assert focused() == "tab-tag"
     assert page.is_visible("#tag")
-    for _ in range(2):
+    for _ in range(4):
         page.keyboard.press("Tab")
     assert focused() == "token"
     assert page.locator(".token .tip").first.is_visible()
     page.focus("#tab-tag")
     page.keyboard.press("End")
-    assert focused() == "tab-generate"
+    assert focused() == "tab-score"
     page.keyboard.press("ArrowRight")
-    assert focused() == "tab-decode"
+    assert focused() == "tab-correct"
 
 
-@pytest.mark.parametrize("tab", ["decode", "tag", "align", "generate"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone(visit: Any, tab: str, scheme: str) -> None:
+def test_a_phone(visit: Any, scheme: str) -> None:
     page = visit(viewport=PHONE, has_touch=True, color_scheme=scheme)
-    page.tap(f"#tab-{tab}")
-    assert page.is_visible(f"#{tab}")
-    page.wait_for_load_state("networkidle")
+    for tab in ("tag", "align", "induce", "generate", "score", "decode"):
+        page.tap(f"#tab-{tab}")
+        assert page.is_visible(f"#{tab}")
+        settle(page, tab)
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (background == "rgb(19, 23, 21)") == (scheme == "dark")
 

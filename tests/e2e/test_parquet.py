@@ -48,7 +48,7 @@ def test_bad_tables_are_one_line(tmp_path: Path, lm: Path) -> None:
     (tmp_path / "cut.parquet").write_bytes((tmp_path / "cut.parquet").read_bytes()[:-20])
     for name, message in (
         ("two.parquet", "columns of strings a, b"),
-        ("cut.parquet", "is no whole Parquet file"),
+        ("cut.parquet", "is not a complete Parquet file"),
     ):
         done = run(tmp_path, "lm", "score", "--lm", lm, name)
         assert done.status == 1

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.command import run, start
-from tests.web_models import aligner, language_model, tagger
+from tests.web_models import aligner, corrector, generator, language_model, tagger
 
 
 @contextmanager
@@ -44,7 +44,16 @@ def small_models(directory: Path) -> list[str | Path]:
     language_model().save(directory / "lm.arpa")
     tagger().save(directory / "tagger")
     aligner().save(directory / "aligner")
-    return ["--lm", "lm.arpa", "--tagger", "tagger", "--aligner", "aligner"]
+    corrector().save(directory / "corrector")
+    generator().save(directory / "hmm")
+    names = {
+        "corrector": "corrector",
+        "lm": "lm.arpa",
+        "tagger": "tagger",
+        "aligner": "aligner",
+        "hmm": "hmm",
+    }
+    return [part for kind, name in names.items() for part in (f"--{kind}", name)]
 
 
 def ask(url: str, name: str, question: dict[str, Any]) -> dict[str, Any]:
@@ -60,6 +69,7 @@ def test_models_from_files(tmp_path: Path) -> None:
     with server(tmp_path, *small_models(tmp_path)) as (url, process):
         assert ask(url, "decode", {"message": "the dog", "noise": 0})["words"] == ["the", "dog"]
         assert ask(url, "tag", {"text": "the dog"})["tags"] == ["DET", "NOUN"]
+        assert ask(url, "correct", {"text": "The qick  fox"})["text"] == "The quick  fox"
         assert ask(url, "align", {"source": "he hath", "target": "he has"})["certificate"]["exact"]
     assert process.returncode == 0
 
@@ -71,9 +81,11 @@ def test_no_model_is_needed(tmp_path: Path) -> None:
             summary = json.load(response)
     assert process.returncode == 0
     assert answer["certificate"]["exact"]
-    assert summary["models"].keys() == {"lm", "tagger", "aligner"}
-    assert summary["examples"].keys() == {"decode", "tag", "align"}
+    assert summary["models"].keys() == {"corrector", "lm", "tagger", "aligner", "hmm"}
+    assert summary["examples"].keys() == {"correct", "decode", "tag", "align", "score", "induce", "generate"}
     assert all(summary["examples"].values())
+    files = [Path(summary["files"][kind]) for kind in ("lm", "tagger", "aligner", "hmm")]
+    assert all(file.is_file() for file in files)
 
 
 @pytest.mark.parametrize(
@@ -91,10 +103,21 @@ def test_a_model_that_cannot_be_loaded(tmp_path: Path, options: list[str], about
     assert done.stderr.count("\n") == 1
 
 
-def test_a_port_that_is_taken(tmp_path: Path) -> None:
-    options = small_models(tmp_path)
+def test_a_port_that_is_taken_is_refused_before_anything_is_learned(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        done = run(tmp_path, "serve", "--port", str(taken.getsockname()[1]), "--quiet", *options)
+        done = run(tmp_path, "serve", "--port", str(taken.getsockname()[1]))
     assert done.status == 1
-    assert "in use" in done.stderr
+    assert "in use; choose another --port" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "options", [["--host", "nowhere.invalid"], ["--tagger", "missing"], ["--aligner", "no"]]
+)
+def test_what_cannot_be_served_is_refused_before_anything_is_learned(
+    tmp_path: Path, options: list[str]
+) -> None:
+    done = run(tmp_path, "serve", "--port", "0", *options)
+    assert done.status == 1
+    assert options[1] in done.stderr
     assert done.stderr.count("\n") == 1

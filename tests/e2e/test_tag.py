@@ -119,7 +119,7 @@ def test_score(place: Path) -> None:
 def test_the_order_is_chosen(place: Path) -> None:
     done = run(place, "tag", "train", "train.tsv", "--order", "auto", "--output", "auto.tagger")
     assert done.status == 0
-    assert "order 2: " in done.stderr
+    assert "order 2 (sharp, structured, 0 words): " in done.stderr
     assert " % of the held-out words, " in done.stderr
     assert "is chosen" in done.stderr
     quiet = succeed(place, "tag", "train", "train.tsv", "--order", "auto", "-q", "--output", "quiet.tagger")
@@ -136,8 +136,8 @@ def test_the_classic_recipe(place: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "error"),
     [
-        (b"", "x.tsv: holds no tagged word, expected word TAB tag or CoNLL-U"),
-        (b"\n\n", "x.tsv: holds no tagged word"),
+        (b"", "x.tsv: has no tagged word, expected word TAB tag or CoNLL-U"),
+        (b"\n\n", "x.tsv: has no tagged word"),
         (b"the\tDT\ndog\n", "x.tsv:2: found one column, 'dog', expected word TAB tag"),
         (b"\x7fELF\x00\x01", "x.tsv:1: column 5: found a NUL byte"),
         (b"the\tDT\n\xff\xfe\tX\n", "x.tsv:2: column 1: found a byte that is not UTF-8"),
@@ -206,9 +206,79 @@ def test_a_budget_without_proof_is_exit_3(place: Path) -> None:
 def test_examples_of_the_help_run(place: Path) -> None:
     (place / "train.conllu").write_bytes(TINY.read_bytes())
     (place / "test.conllu").write_bytes(TINY.read_bytes())
-    for command in ("train", "run", "score"):
+    for command in ("train", "run", "score", "report"):
         text = run(place, "tag", command, "--help").stdout.decode()
         assert "Example: " in text
     succeed(place, "tag", "train", "train.conllu", "--column", "xpos", "--output", "english.tagger")
     succeed(place, "tag", "run", "--model", "english.tagger", stdin=b"The dog barks .\n")
     succeed(place, "tag", "score", "--model", "english.tagger", "--column", "xpos", "test.conllu")
+    succeed(place, "tag", "report", "--model", "english.tagger", "test.conllu", "--html", "report.html")
+
+
+# Another column, another tagset, no tags at all
+
+CONLLU = b"1\tThe\t_\tDET\t_\t_\t_\t_\t_\t_\n2\tdog\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n"
+
+
+def test_a_column_without_tags_is_refused(place: Path) -> None:
+    (place / "bare.conllu").write_bytes(CONLLU)
+    done = run(place, "tag", "train", "bare.conllu", "--output", "bare.tagger")
+    assert done.status != 0
+    assert "has only «_» for tags; in CoNLL-U, say --column upos" in done.stderr
+    assert not (place / "bare.tagger").exists()
+    for command in (("score",), ("report", "--html", "bare.html")):
+        done = run(place, "tag", *command, "--model", "tsv.tagger", "bare.conllu")
+        assert done.status != 0
+        assert "has only «_» for tags; in CoNLL-U, say --column upos" in done.stderr
+    assert not (place / "bare.html").exists()
+
+
+def test_words_without_a_gold_tag_are_not_compared(place: Path) -> None:
+    (place / "partly.tsv").write_bytes(b"The\tDT\ndog\t_\n\nbarks\t_\n\n")
+    done = succeed(place, "tag", "score", "--model", "tsv.tagger", "partly.tsv")
+    found = json.loads(done.stdout)
+    assert (found["accuracy"], found["tokens"], found["sentences"]) == (1.0, 1, 1)
+
+
+def test_a_model_keeps_its_column(place: Path) -> None:
+    (place / "upos.conllu").write_bytes(CONLLU)
+    succeed(place, "tag", "train", "upos.conllu", "--column", "upos", "--output", "mine.tagger")
+    for command in (("run",), ("score",), ("report", "--html", "mine.html")):
+        done = run(place, "tag", *command, "--model", "mine.tagger", "upos.conllu")
+        assert done.status != 0
+        assert "mine.tagger was trained on upos; say --column upos" in done.stderr
+        succeed(place, "tag", *command, "--model", "mine.tagger", "--column", "upos", "upos.conllu")
+
+
+def test_tags_that_the_model_never_saw_are_an_error(place: Path) -> None:
+    (place / "other.tsv").write_bytes(b"The\tART\ndog\tSUBST\n\n")
+    for command in (("score",), ("report", "--html", "other.html")):
+        done = run(place, "tag", *command, "--model", "tsv.tagger", "other.tsv")
+        assert done.status != 0
+        assert "has the tags ART, SUBST, none of which the model knows" in done.stderr
+    assert not (place / "other.html").exists()
+
+
+def test_glued_punctuation_is_a_warning(place: Path) -> None:
+    (place / "glued.txt").write_text("Yes, the dog barks. A cat, too! So what?\n", encoding="utf-8")
+    says = "glued.txt: 5 words of the first sentences end in punctuation, as «Yes,»; "
+    for command, advice in (
+        (("run", "--model", "tsv.tagger", "glued.txt"), "say --raw-text if it is running text"),
+        (("suggest", "--model", "tsv.tagger", "glued.txt"), "say --raw-text if it is running text"),
+        (
+            ("train", "train.tsv", "--raw", "glued.txt", "--order", "2", "--output", "g.tagger"),
+            "set it off by blanks",
+        ),
+    ):
+        done = run(place, "tag", *command)
+        assert done.status == 0
+        assert says + advice in done.stderr
+        assert succeed(place, "tag", *command, "--quiet").stdout == done.stdout
+    succeed(place, "tag", "suggest", "--model", "tsv.tagger", "--raw-text", "glued.txt")
+
+
+def test_spaces_for_tabs_are_named(place: Path) -> None:
+    (place / "spaces.tsv").write_bytes(b"The DT\ndog NN\n\n")
+    done = run(place, "tag", "train", "spaces.tsv", "--output", "x.tagger")
+    assert done.status != 0
+    assert "spaces.tsv:1: found 'The DT': a space between word and tag, expected a tab" in done.stderr

@@ -9,9 +9,9 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
-from hiddenite import Aligner, ModelError
+from hiddenite import Aligner, AlignerOptions, ModelError
 from hiddenite.align.answers import Alignment, Question
 from hiddenite.align.proofs import AlignmentProof, write_alignment_proofs
 from hiddenite.checker.alignment import Record, Refused, check_lines, read_lines
@@ -53,6 +53,33 @@ def refuses(model: Model, record: dict[str, Any]) -> bool:
     except Refused:
         return True
     return False
+
+
+# Letters of every range that loses its marks, marks behind letters, ideographs, and letters beyond them.
+spellings = st.text(
+    st.one_of(
+        st.sampled_from("aeé\u0301\u0308ñøǖłώὼᾳϊйёűệ漢字中あ한\u0340𠀀-"),
+        st.integers(0xC0, 0x24F).map(chr),
+        st.integers(0x370, 0x52F).map(chr),
+        st.integers(0x1E00, 0x1FFF).map(chr),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.lists(spellings, min_size=1, max_size=3), min_size=2, max_size=6), st.data())
+def test_both_cut_words_to_the_same_stems(files: Files, sides: list[list[str]], data: st.DataObject) -> None:
+    options = AlignerOptions(1, 1, 2, chains=1, normalize=False, string_prior=False)
+    text = list(zip(sides, sides[::-1], strict=True))
+    aligner = Aligner.train(text, options=options, seed=1, threads=1)
+    pair = data.draw(st.sampled_from(text))
+    new = (pair[0] + [data.draw(spellings)], pair[1])
+    for d in (0, 1):
+        problem = Problem.of(aligner.hmm(*new, reverse=bool(d)))
+        emission, *_ = files(aligner).weights(d, new[d], new[1 - d])
+        assert np.allclose(np.asarray(emission).reshape(problem.emission.shape), problem.emission, rtol=1e-9)
 
 
 @given(aligner=aligners, pair=pairs)
@@ -229,5 +256,5 @@ def test_a_proof_is_of_a_certified_alignment() -> None:
     assert isinstance(late, Alignment)
     assert {proof.error is None for proof in late.proofs} <= {late.exact}
     for options in ({"k": 2, "direction": "forward"}, {"threshold": 0.5}, {"method": "viterbi"}):
-        with pytest.raises(ModelError, match="a proof is of one best alignment"):
+        with pytest.raises(ModelError, match="proof proves one best alignment"):
             Question(proof=True, **options)

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 
 from hiddenite._core import KeypadNoise
-from hiddenite.channel import Candidates, Keypad, Typo
+from hiddenite.candidates import Candidates
+from hiddenite.channel import Keypad, Typo
 from tests.channel_oracle import key_law, keypad_log_weight, unigram_model
 
 ATOL = 1e-12  # a dozen additions of numbers below 100

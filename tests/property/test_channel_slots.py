@@ -7,7 +7,8 @@ from typing import Any
 import hypothesis.strategies as st
 from hypothesis import given
 
-from hiddenite.channel import Candidates, Slots
+from hiddenite.candidates import Candidates
+from hiddenite.channel import Slots
 from hiddenite.errors import ModelError
 from tests.channel_oracle import unigram_model
 

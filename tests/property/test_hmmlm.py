@@ -1,6 +1,8 @@
 """Queries of hidden Markov language models against enumeration: every state sequence, every sentence."""
 
+import itertools
 import math
+import types
 from typing import Any
 
 import numpy as np
@@ -9,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hiddenite import ModelError
-from hiddenite.hmmlm.arrays import one_chain
-from hiddenite.hmmlm.constraints import constraint
+from hiddenite.hmmlm.arrays import dense_emission, dense_transition, one_chain
+from hiddenite.hmmlm.batches import filter_many, gradient, posterior_many
+from hiddenite.hmmlm.constraints import TokenVocabulary, constraint
 from hiddenite.hmmlm.interpolation import Interpolation
 from hiddenite.hmmlm.model import HMMLanguageModel
 from tests.hmm_oracle import END, KINDS, Oracle, oracle, random_chain
@@ -18,10 +21,12 @@ from tests.models import load
 
 ATOL = 1e-9  # sums of at most a few thousand probabilities, in doubles
 NAMES = ["<unk>", "<s>", "</s>", "a", "b", "c"]
+VOCABULARY = TokenVocabulary.of_words({word: i for i, word in enumerate(NAMES)})
 
 seeds = st.integers(0, 2**32 - 1)
 kinds = st.sampled_from(KINDS)
 zeros = st.sampled_from([0.0, 0.3])
+texts = st.lists(st.lists(st.sampled_from(NAMES[3:5]), max_size=3), min_size=1, max_size=3)
 
 
 def case(
@@ -124,12 +129,12 @@ def test_constraint_probability_and_best_walk(
     if max(fixed, default=-1) >= longest:
         return
     lengths = [longest] if exact_length else list(range(longest + 1))
-    automaton = constraint(keywords, pattern)
+    automaton = constraint(keywords, pattern).compile(VOCABULARY)
 
     def accept(words: tuple[int, ...]) -> bool:
         named = [NAMES[w] for w in words]
         placed = all(p < len(named) and named[p] == word for p, word in fixed.items())
-        return placed and automaton.matches(named)
+        return placed and automaton.matches(words)
 
     accepted = o.sentences(lengths, accept)
     total = math.fsum(accepted.values())
@@ -308,3 +313,60 @@ def test_long_sentences_do_not_underflow() -> None:
     far = " ".join(["a"] * 400)
     assert -math.inf < model.constraint_log_prob([far], max_length=420) < -100
     assert model.generate(keywords=[far], max_length=420).sentences[0].words.count("a") >= 400
+
+
+@given(
+    seeds, kinds, zeros, st.lists(st.lists(st.sampled_from(NAMES[3:5]), max_size=3), min_size=1, max_size=4)
+)
+def test_many_sentences_are_answered_as_one_by_one(
+    seed: int, kind: str, zeros: float, sentences: list[list[str]]
+) -> None:
+    models = [case(seed + i, kind, zeros)[1] for i in range(2)]
+    model = HMMLanguageModel(models[0].words, [m.members[0] for m in models], [0.3, 0.7])
+    try:
+        filters, posteriors = ([ask(s) for s in sentences] for ask in (model.filter, model.posterior))
+    except ModelError:
+        with pytest.raises(ModelError, match=r"sentence \d+: the sentence has probability zero"):
+            posterior_many(model, sentences)
+        return
+    for found, expected in (
+        (filter_many(model, sentences, threads=2), filters),
+        (posterior_many(model, sentences, threads=2), posteriors),
+    ):
+        assert [len(s) for s in found] == [len(s) for s in expected]
+        for one, other in zip(itertools.chain(*found), itertools.chain(*expected), strict=True):
+            assert one.state.tolist() == other.state.tolist()
+            np.testing.assert_allclose(one.probability, other.probability, rtol=1e-9, atol=1e-300)
+
+
+@given(seeds, kinds, texts)
+def test_the_gradient_is_the_expected_use(seed: int, kind: str, sentences: list[list[str]]) -> None:
+    """By enumeration of states: how often each number is a factor, on average."""
+    models = [case(seed + i, kind, 0.0) for i in range(2)]
+    weights = [0.3, 0.7]
+    model = HMMLanguageModel(models[0][1].words, [m.members[0] for _, m in models], weights)
+    found = gradient(model, sentences, threads=2)
+    ids = [with_end(models[0][0], [NAMES.index(w) for w in s]) for s in sentences]
+    totals = [sum(w * o.probability(x) for w, (o, _) in zip(weights, models, strict=True)) for x in ids]
+    assert close(found.log_prob, math.fsum(math.log(p) for p in totals))
+    for m, (o, _) in enumerate(models):
+        chain, part = o.chain, found.members[m]
+        initial, moves, words = (np.zeros_like(x) for x in (o.initial, o.transition, o.emission))
+        for x, total in zip(ids, totals, strict=True):
+            for states, p in o.paths(x):
+                share = weights[m] * p / total
+                initial[list(states[:1])] += share
+                for a, b in itertools.pairwise(states):
+                    moves[a, b] += share
+                for z, w in zip(states, x, strict=True):
+                    words[z, w] += share
+        names = ("num_states", "num_words", "group_begin", "word_group", "set_begin", "members")
+        read: Any = types.SimpleNamespace(
+            transition=part.transition,
+            emission=part.emission,
+            **{name: getattr(chain, name) for name in names},
+        )
+        np.testing.assert_allclose(part.initial, initial, rtol=1e-9, atol=1e-12)
+        # A chain's arrays hold floats, and so does what dense_transition makes of them.
+        np.testing.assert_allclose(dense_transition(read), moves, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(dense_emission(read), words, rtol=1e-9, atol=1e-12)

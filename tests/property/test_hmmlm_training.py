@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hiddenite._core import BilinearOptions, EmOptions, HmmEm, LogBilinear, WordTable, read_tokens
+from hiddenite.errors import FormatError
 from hiddenite.hmmlm.clusters import Clustering, Clusters
 from hiddenite.hmmlm.options import HMMOptions, Smoothing
 from hiddenite.hmmlm.training import Training
@@ -206,3 +208,27 @@ def test_log_bilinear_transitions_fit_better_pass_by_pass(rng: np.random.Generat
     model = LogBilinear(training, options, 1)
     fits = [model.fit(training, 5, 1) for _ in range(4)]
     assert fits == sorted(fits)
+
+
+def test_a_finished_checkpoint_can_be_extended(tmp_path: Path) -> None:
+    lines = ["the cat sat on the mat", "a dog saw the cat", "the dog ran"] * 8
+
+    def trained(epochs: int, checkpoint: Path | None) -> Training:
+        options = HMMOptions(states=6, clusters=3, epochs=epochs, folds=2)
+        return Training(lines, options, seed=1, threads=1, checkpoint=checkpoint).run()
+
+    trained(2, tmp_path / "at")
+    extended, whole = trained(4, tmp_path / "at"), trained(4, None)
+    assert extended.chains()[0].transition.tolist() == whole.chains()[0].transition.tolist()
+    with pytest.raises(FormatError, match="another options"):
+        trained(3, tmp_path / "at")  # fewer epochs than it has
+
+
+def test_members_have_clusters_of_their_own_unless_these_are_given() -> None:
+    lines = [f"{a} {b} {c}" for a in "abcd" for b in "efgh" for c in "ijkl"]
+    options = HMMOptions(states=8, clusters=4, epochs=1, folds=2, members=3)
+    groups = [chain.word_group.tolist() for chain in Training(lines, options, seed=1).run().chains()]
+    assert len({tuple(row) for row in groups}) > 1
+    clusters = Clustering(["\n".join(lines).encode()], 4).run()
+    given_ones = Training(lines, options, seed=1, clusters=clusters).run().chains()
+    assert len({tuple(chain.word_group.tolist()) for chain in given_ones}) == 1

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hiddenite import Tagger
-from hiddenite.induce.export import ChainCounts, EmissionCounts, SpellingCounts, make_tagger
+from hiddenite.induction.export import ChainCounts, EmissionCounts, SpellingCounts, make_tagger
 
 ATOL = 1e-5  # the n-gram table holds floats; sums of some ten terms
 WORDS = ("ab", "a", "bé", "🙂a", "b" * 200)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hiddenite import NgramModel
 from hiddenite._core import KneserNeyTrainer, write_arpa
-from hiddenite.ngram import TrainingOptions
+from hiddenite.ngram_training import TrainingOptions
 from tests.models import assert_close, save, train
 from tests.oracle import LN_10, Estimate, Sentence, kneser_ney, parse_arpa
 from tests.strategies import WORDS, corpora, examples, zipfian_corpora, zipfian_corpus

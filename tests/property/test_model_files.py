@@ -18,8 +18,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hiddenite.container import write_members
 from hiddenite.errors import FormatError, HiddeniteError
+from hiddenite.files.container import write_members
 from tests.archives import members_of
 from tests.unit.test_container import KINDS
 

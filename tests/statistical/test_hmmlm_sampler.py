@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from hiddenite.hmmlm.constraints import constraint
+from hiddenite.hmmlm.constraints import TokenVocabulary, constraint
 from hiddenite.hmmlm.model import HMMLanguageModel
 from tests.hmm_oracle import oracle, random_chain
 from tests.statistics import FALSE_ALARM, chi_square_p_value
 
 NUM_DRAWS = 20_000
 NAMES = ["<unk>", "<s>", "</s>", "a", "b"]
+VOCABULARY = TokenVocabulary.of_words({word: i for i, word in enumerate(NAMES)})
 Law = dict[tuple[str, ...], float]
 
 
@@ -22,13 +23,15 @@ def draws_and_law(
     drawn = model.generate(
         NUM_DRAWS, keywords=keywords, pattern=pattern, max_length=3, seed=int(rng.integers(2**32))
     )
-    automaton = constraint(keywords, pattern)
+    automaton = constraint(keywords, pattern).compile(VOCABULARY)
     everything: Law = {}
     for chain, weight in zip(chains, (0.4, 0.6), strict=True):
         for words, p in oracle(chain).sentences(range(4), lambda _: True).items():
             named = tuple(NAMES[w] for w in words)
             everything[named] = everything.get(named, 0.0) + weight * p
-    accepted = {words: p for words, p in everything.items() if automaton.matches(words)}
+    accepted = {
+        words: p for words, p in everything.items() if automaton.matches([NAMES.index(w) for w in words])
+    }
     return [s.words for s in drawn.sentences], normalised(accepted), normalised(everything)
 
 

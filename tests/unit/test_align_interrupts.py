@@ -71,7 +71,8 @@ def without_limit(task: AlignTask) -> AlignTask:
     "task", [make_task(), make_task(k=50), make_task(k=0, samples=10**6)], ids=["best", "ranked", "drawn"]
 )
 def test_searches_stop(hard: FertilityHmm, task: AlignTask) -> None:
-    assert_stops(lambda: hard.align(without_limit(task)))
+    # Draws give up early and Gibbs sampling ends by itself: again and again, until the signal comes.
+    assert_stops(lambda: [hard.align(without_limit(task)) for _ in range(100)])
 
 
 def bitext() -> Bitext:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hiddenite import FormatError, ModelError, UnknownSymbolError
+from hiddenite import FormatError, ModelError, OptionError
 from hiddenite.align.bitext import Bitext, bitext_blocks
 from hiddenite.align.evaluation import score
 from hiddenite.align.links import (
@@ -146,7 +146,7 @@ def test_symmetrization_is_the_reference(method: str, rng: np.random.Generator) 
 
 
 def test_an_unknown_symmetrization_is_told() -> None:
-    with pytest.raises(UnknownSymbolError, match="did you mean grow-diag"):
+    with pytest.raises(OptionError, match="did you mean grow-diag"):
         symmetrize([], [], "grow-dia")
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hiddenite.candidates import Candidates
 from hiddenite.channel import (
-    Candidates,
+    CHANNEL_NAMES,
     Confusion,
     Keypad,
     Slots,
@@ -115,8 +116,8 @@ def test_options_reach_the_channel() -> None:
         ("kepad", ("keypad",)),
         ("Typo", ("typo",)),
         ("confusions:x", ("confusion:FILE",)),
-        ("morse", ("keypad", "typo", "slots", "confusion:FILE")),
-        ("", ("keypad", "typo", "slots", "confusion:FILE")),
+        ("morse", CHANNEL_NAMES),
+        ("", CHANNEL_NAMES),
     ],
 )
 def test_an_unknown_name_is_told_the_near_ones(name: str, near: tuple[str, ...]) -> None:

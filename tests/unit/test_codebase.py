@@ -51,6 +51,7 @@ def test_ruff_would_format_nothing() -> None:
 
 
 def test_types_are_strict() -> None:
+    pytest.importorskip("jax", reason="the types of the extra `neural` are not installed")
     assert_clean(python("mypy"))
 
 
@@ -82,7 +83,7 @@ def test_imports_go_down_only() -> None:
         ("results", "import typer", "Only cli talks to the terminal"),
         ("inference", "import http.server", "Only web has a server"),
         ("hmmlm", "from jax import numpy", "Only hmmlm.neural imports jax"),
-        ("inference", "import ray", "Only distributed imports ray"),
+        ("inference", "import ray", "Only jobs imports ray"),
     ],
 )
 def test_a_planted_import_is_seen(tmp_path: Path, module: str, line: str, contract: str) -> None:
@@ -98,8 +99,8 @@ def test_permitted_imports_pass(tmp_path: Path) -> None:
         tmp_path,
         {
             "cli": "import typer\nimport planted.inference",
-            "induce": "import planted.tag",
-            "distributed": "import ray\nimport planted.tag",
+            "induction": "import planted.tag",
+            "jobs": "import ray\nimport planted.tag",
             "web": "import http.server",
             "inference": "from planted._core import decode",
         },
@@ -181,7 +182,7 @@ def test_a_python_header_is_seen(line: str) -> None:
 
 
 ROOMS = ("base", "lm", "channel", "exact")  # from below; the tasks' rooms stand above all of them
-TASKS = ("align", "induce", "hmm")
+TASKS = ("correct", "align", "induce", "hmm", "lattice")
 
 
 def forbidden_includes(room: str, text: str) -> list[str]:
@@ -228,6 +229,36 @@ def test_a_type_is_seen() -> None:
     defined = "class A {\nstruct B final : A {\nenum class C {\nusing D = int;\n"
     text = f"{defined}class E;\n  struct F {{\nclass G::H {{\n"
     assert type_names(text) == set("ABCD")
+
+
+def compile_together(folder: Path, files: Iterable[Path], *options: str) -> subprocess.CompletedProcess[str]:
+    """Compile files as one, as a build in groups does; nothing is written."""
+    group = folder / "group.cpp"
+    group.write_text("".join(f'#include "{file}"\n' for file in files), encoding="utf-8")
+    return run(os.environ.get("CXX", "c++"), "-std=c++20", "-fsyntax-only", "-Icpp", *options, str(group))
+
+
+@pytest.mark.slow  # .ci/run compiles in groups of files, so these ask more than it needs
+@pytest.mark.parametrize(
+    "room", sorted(path.name for path in (ROOT / "cpp" / "hiddenite").iterdir() if path.is_dir())
+)
+def test_files_of_a_room_can_be_compiled_together(tmp_path: Path, room: str) -> None:
+    files = sorted((ROOT / "cpp" / "hiddenite" / room).rglob("*.cpp"))
+    assert files
+    assert_clean(compile_together(tmp_path, files))
+
+
+@pytest.mark.slow
+def test_bindings_can_be_compiled_together(tmp_path: Path) -> None:
+    places = (python("nanobind", "--include_dir").stdout.strip(), sysconfig.get_path("include"))
+    files = sorted((ROOT / "cpp" / "bindings").glob("*.cpp"))
+    assert_clean(compile_together(tmp_path, files, "-DHIDDENITE_FAULTS", *(f"-I{place}" for place in places)))
+
+
+def test_names_that_clash_are_seen(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.cpp").write_text("namespace { int same = 1; }\n", encoding="utf-8")
+    assert_complains(compile_together(tmp_path, sorted(tmp_path.glob("?.cpp"))), "redefinition")
 
 
 def test_files_of_the_core_are_short_and_rooms_small() -> None:
@@ -308,3 +339,41 @@ def test_untidiness_is_seen() -> None:
     lines = ["int x; ", "\tint y;", "x" * (MAX_LINE + 1), "int z;\r"]
     assert len(untidy(lines, tabs=False, max_line=MAX_LINE)) == len(lines)
     assert not untidy(["int x;", ""], tabs=False, max_line=MAX_LINE)
+
+
+# Proportions of the Python side
+
+MOST_LINES = 350  # of a file
+MOST_FUNCTION_LINES = 60
+
+
+def long_functions(text: str, most: int = MOST_FUNCTION_LINES) -> list[str]:
+    """Functions, methods among them, of more than ``most`` lines."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, kinds)]
+    return [node.name for node in found if (node.end_lineno or node.lineno) - node.lineno + 1 > most]
+
+
+def test_files_and_functions_are_short() -> None:
+    for path in (ROOT / "src" / "hiddenite").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert text.count("\n") <= MOST_LINES, path
+        assert not long_functions(text), path
+
+
+def test_a_long_function_is_seen() -> None:
+    body = "        pass\n" * MOST_FUNCTION_LINES
+    assert long_functions(f"class A:\n    def long(self):\n{body}") == ["long"]
+    assert not long_functions(f"class A:\n    def short(self):\n{body[13:]}")
+
+
+# The manual
+
+
+def test_the_manual_lists_every_module() -> None:
+    package = ROOT / "src" / "hiddenite"
+    listed = (
+        (ROOT / "docs" / "developer" / "architecture.md").read_text("utf-8").partition("## Every module")[2]
+    )
+    modules = {path.relative_to(package).as_posix() for path in package.rglob("*.py")} - {"__init__.py"}
+    assert {line.split("`")[1] for line in listed.splitlines() if line.startswith("| `")} == modules

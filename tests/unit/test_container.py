@@ -12,10 +12,10 @@ import pytest
 import hiddenite
 from hiddenite._core import write_container
 from hiddenite.align.aligner import Aligner
-from hiddenite.container import Members, write_members
 from hiddenite.errors import FormatError
+from hiddenite.files.container import Members, write_members
 from hiddenite.hmmlm import HMMLanguageModel
-from hiddenite.induce.induction import Induction, induce
+from hiddenite.induction.induction import Induction, induce
 from hiddenite.tag.tagger import Tagger
 from tests.archives import members_of
 from tests.models import train
@@ -115,7 +115,7 @@ def test_foreign_files_are_refused(kind: Kind, file: Path, tmp_path: Path) -> No
     assert "of version 9, expected version 1" in refusal(kind.load, tmp_path / "newer")
     for other in KINDS.values():
         if other != kind:
-            with pytest.raises(FormatError, match="holds something else than a hiddenite "):
+            with pytest.raises(FormatError, match="is not a hiddenite "):
                 other.load(file)
     (tmp_path / "text").write_text("no model\n")
     assert "is no hiddenite" in refusal(kind.load, tmp_path / "text")

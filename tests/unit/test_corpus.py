@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 
 from hiddenite import FormatError, ModelError
-from hiddenite.corpus import (
+from hiddenite.files.corpus import (
     CHUNK_BYTES,
     READ_BYTES,
     ChunkReader,
-    atomic_output,
     chunk_source,
     decode,
     file_bytes,
     sentence_chunks,
     tokenize,
 )
+from hiddenite.files.output import atomic_output
 
 DECOMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,

@@ -22,7 +22,8 @@ from hiddenite import (
 )
 from hiddenite._core import TaskKind
 from hiddenite.channel import Slots
-from hiddenite.inference import Query, answer_lines
+from hiddenite.inference import answer_lines
+from hiddenite.query import Query
 from hiddenite.results import Failure
 from tests.models import load, train
 

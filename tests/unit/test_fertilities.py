@@ -8,8 +8,8 @@ from scipy.optimize import approx_fprime, minimize
 from threadpoolctl import threadpool_limits
 
 from hiddenite.align import Aligner, AlignerOptions
-from hiddenite.align.fertilities import PENALTY, RARE, log_linear, poisson, smooth
-from hiddenite.errors import UnknownSymbolError
+from hiddenite.align.fertilities import PENALTY, RARE, log_linear, poisson
+from hiddenite.errors import OptionError
 from tests.unit.test_align_hmm import toy_corpus
 
 WORDS = ["the", "house", "houses", "a", "extraordinarily"]
@@ -73,9 +73,7 @@ def test_log_linear_does_not_depend_on_threads() -> None:
 
 
 def test_unknown_names_are_refused() -> None:
-    with pytest.raises(UnknownSymbolError, match="poison"):
-        smooth("poison", WORDS, HISTOGRAMS.ravel().astype(np.float32), 2)
-    with pytest.raises(UnknownSymbolError):
+    with pytest.raises(OptionError, match="did you mean poisson"):
         AlignerOptions(fertilities="poison")
 
 

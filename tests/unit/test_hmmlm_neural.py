@@ -381,8 +381,8 @@ def test_resumes_bit_by_bit(tmp_path: Path, batching: str, stop: int) -> None:
         pass
     resumed = training(options, trainer, valid=VALID, checkpoint=path)
     assert resumed.trainer.num_steps_done == stop
-    assert (resumed.run().model().members[0].transition == whole.members[0].transition).all()
-    assert (resumed.model().members[0].emission == whole.members[0].emission).all()
+    assert (resumed.run().model().chains[0].transition == whole.chains[0].transition).all()
+    assert (resumed.model().chains[0].emission == whole.chains[0].emission).all()
     assert training(options, trainer, valid=VALID, checkpoint=path).trainer.is_done
 
 
@@ -403,7 +403,7 @@ def test_a_loss_that_is_no_number_stops(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint"
     trainer = dataclasses.replace(TINY, batch_tokens=16, rate=1e30, warmup=0, schedule="constant")
     run = training(FORMS[3], trainer, checkpoint=path)
-    with pytest.raises(ModelError, match=r"no finite number at step \d+; the state before it is in"):
+    with pytest.raises(ModelError, match=r"not a finite number at step \d+; the state before it is in"):
         run.run()
     done = run.trainer.num_steps_done
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(run.trainer.params))
@@ -423,8 +423,8 @@ def test_stops_early() -> None:
     [
         ({"transitions": "half"}, "full"),
         ({"sets": "uniform"}, "no classes"),
-        ({"sets": "uniform", "transitions": "full", "dropout": "state"}, "partitions"),
-        ({"dropout_rate": 1.0}, "dropout rate"),
+        ({"sets": "uniform", "transitions": "full", "dropout": "state"}, "needs the sets brown"),
+        ({"dropout_rate": 1.0}, "dropout_rate is 1.0"),
         ({"width": 0}, "at least 1"),
     ],
     ids=["form", "factored", "partitions", "rate", "width"],

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.optimize import linear_sum_assignment
 
 from hiddenite import ModelError
-from hiddenite.induce.evaluation import best_matching, compare, many_to_one, one_to_one, v_measure
+from hiddenite.induction.evaluation import best_matching, compare, many_to_one, one_to_one, v_measure
 from tests.strategies import examples
 
 GOLD = [["N", "N", "V"], [], ["N", "V", "D"]]

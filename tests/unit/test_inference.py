@@ -24,7 +24,7 @@ from hiddenite import (
     sample_many,
     search,
 )
-from hiddenite.inference import MethodName
+from hiddenite.query import MethodName
 from hiddenite.results import Decoded, Failure, KBest, Samples
 from tests.models import load, train
 

@@ -20,7 +20,7 @@ from hiddenite import (
     NgramModel,
     UnknownSymbolError,
 )
-from hiddenite.results import ScoreSummary, SentenceScore
+from hiddenite.scores import ScoreSummary, SentenceScore
 from tests.models import load, save, train
 
 SENTENCES = ["a b c", "a b", "ccc b ä", ""]

@@ -1,4 +1,4 @@
-"""Trainings over shards: what a crew does is what one machine does."""
+"""Trainings over shards: what an executor does is what one machine does."""
 
 import dataclasses
 import warnings
@@ -15,17 +15,18 @@ from hiddenite.align.options import AlignerOptions
 from hiddenite.align.shards import cut, em_member, gibbs_member
 from hiddenite.align.training import HmmTraining, Training
 from hiddenite.counting import ask_here, cut_text, train_shards
-from hiddenite.crew import LocalCrew
 from hiddenite.errors import FormatError, ModelError
-from hiddenite.induce.chains import chain_member
-from hiddenite.induce.induction import Induction
-from hiddenite.induce.options import InduceOptions
-from hiddenite.induce.text import Text
-from hiddenite.ngram import NgramModel, TrainingOptions
+from hiddenite.executor import LocalExecutor
+from hiddenite.induction.chains import chain_member
+from hiddenite.induction.induction import Induction
+from hiddenite.induction.options import InduceOptions
+from hiddenite.induction.text import Text
+from hiddenite.ngram import NgramModel
+from hiddenite.ngram_training import TrainingOptions
 from tests.property.test_aligner import QUICK, toy_language
 
 
-class ForgetfulCrew:
+class ForgetfulExecutor:
     """Makes each task's member anew, as if all had been lost, and begins with the last task."""
 
     def __init__(self, make: Any, *shared: Any) -> None:
@@ -60,8 +61,8 @@ def test_sentences_are_shared_out() -> None:
 def test_em_over_shards_is_em(tmp_path: Path, bitext: Bitext, shards: int) -> None:
     options = HmmTraining.options_for(bitext, AlignerOptions())
     alone = HmmTraining(bitext, model1=2, hmm=3)
-    crew = ForgetfulCrew(em_member, bitext, options)
-    shared = HmmTraining(bitext, model1=2, hmm=3, shards=shards, crew=crew)
+    executor = ForgetfulExecutor(em_member, bitext, options)
+    shared = HmmTraining(bitext, model1=2, hmm=3, shards=shards, executor=executor)
     for one, two in zip(alone, shared, strict=True):
         assert two.fit == pytest.approx(one.fit, rel=1e-12)  # sums of the same terms in another order
     assert saved(alone, tmp_path / "a") == saved(shared, tmp_path / "b")
@@ -69,9 +70,9 @@ def test_em_over_shards_is_em(tmp_path: Path, bitext: Bitext, shards: int) -> No
 
 def test_gibbs_with_one_shard_is_gibbs(tmp_path: Path, bitext: Bitext) -> None:
     options = dataclasses.replace(QUICK, chains=2)
-    crew = ForgetfulCrew(gibbs_member, bitext, options.for_corpus(bitext.num_lines), 7)
-    alone = Training(bitext, options, seed=7)
-    shared = Training(bitext, options, seed=7, crew=crew)
+    executor = ForgetfulExecutor(gibbs_member, bitext, options.for_corpus(bitext.num_lines), 7)
+    alone = Training(bitext, options, seed=7, threads=options.chains or 1)
+    shared = Training(bitext, options, seed=7, executor=executor)
     for one, two in zip(alone, shared, strict=True):
         assert two.fit == one.fit
     assert saved(alone, tmp_path / "a") == saved(shared, tmp_path / "b")
@@ -81,16 +82,16 @@ def test_gibbs_with_one_shard_is_gibbs(tmp_path: Path, bitext: Bitext) -> None:
 
 def test_gibbs_over_shards_is_the_same_for_every_crew(tmp_path: Path, bitext: Bitext) -> None:
     """Also after an interruption; and it is a sampler of its own, not that of one shard."""
-    crew = ForgetfulCrew(gibbs_member, bitext, QUICK.for_corpus(bitext.num_lines), 7)
+    executor = ForgetfulExecutor(gibbs_member, bitext, QUICK.for_corpus(bitext.num_lines), 7)
     local = saved(Training(bitext, QUICK, seed=7, shards=3), tmp_path / "a")
-    assert saved(Training(bitext, QUICK, seed=7, shards=3, crew=crew), tmp_path / "b") == local
+    assert saved(Training(bitext, QUICK, seed=7, shards=3, executor=executor), tmp_path / "b") == local
     fits = [next(iter(Training(bitext, QUICK, seed=7, shards=n))).fit for n in (1, 3)]
     assert fits[0] != fits[1]
     checkpoint = tmp_path / "checkpoint"
     for sweep in Training(bitext, QUICK, seed=7, shards=3, checkpoint=checkpoint):
         if sweep.number == sweep.total - 2:
             break
-    again = Training(bitext, QUICK, seed=7, shards=3, checkpoint=checkpoint, crew=crew)
+    again = Training(bitext, QUICK, seed=7, shards=3, checkpoint=checkpoint, executor=executor)
     assert again.num_sweeps_done > 0
     assert saved(again, tmp_path / "d") == local
     with pytest.raises(FormatError, match="another shards"):
@@ -107,12 +108,13 @@ def test_gibbs_over_shards_finds_the_links(bitext: Bitext) -> None:
     assert found[1] == pytest.approx(found[0], abs=0.05)
 
 
-def test_chains_of_an_induction_elsewhere() -> None:
+@pytest.mark.parametrize("model", ["lex+lm", "consensus"])
+def test_chains_of_an_induction_elsewhere(model: str) -> None:
     text = Text.of(["the dog barks", "a cat sleeps", "the cat barks", "a dog sleeps"] * 3)
-    options = InduceOptions(tags=3, model="lex+lm", iterations=23, chains=2, seed=5, start_iterations=4)
+    options = InduceOptions(tags=3, model=model, iterations=23, chains=2, seed=5, start_iterations=4)
     alone = Induction(text, options).run()
-    crew = ForgetfulCrew(chain_member, text, options)
-    shared = Induction(text, options, crew=crew).run()
+    executor = ForgetfulExecutor(chain_member, text, options)
+    shared = Induction(text, options, executor=executor).run()
     assert (shared.log_joints() == alone.log_joints()).all()
     assert (shared.log_joints("start") == alone.log_joints("start")).all()
     assert shared.tags() == alone.tags()
@@ -161,4 +163,4 @@ def test_errors_in_shards_have_their_line(tmp_path: Path) -> None:
 
 
 def test_a_local_crew_answers_in_order() -> None:
-    assert LocalCrew(lambda question, task: question + task).step(1, [2, 3]) == [3, 4]
+    assert LocalExecutor(lambda question, task: question + task).step(1, [2, 3]) == [3, 4]

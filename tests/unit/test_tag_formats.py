@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hiddenite import FormatError
-from hiddenite.corpus import ChunkReader
+from hiddenite.files.corpus import ChunkReader
 from hiddenite.tag.formats import FormatName, Record, format_of, read_records, read_tagged, write_record
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "tags" / "tiny.conllu"

@@ -47,3 +47,13 @@ def test_a_beam_that_dies_says_where() -> None:
     lm = load(ARPA)
     with pytest.raises(EmptySupportError, match="position 2"):
         beam_search(lm, Candidates.from_slots(lm.vocabulary, [*SLOTS[:1], [("unheard-of", 0.0)]]), 3)
+
+
+def test_a_lattice_goes_from_node_to_node() -> None:
+    lm = load(ARPA)
+    edges = [(0, 1, "a", 0.0), (0, 2, "b", -0.5), (1, 2, "c", -1.0), (2, 3, "c", 0.0)]
+    candidates = Candidates.from_lattice(lm.vocabulary, edges)
+    best = decode(lm, candidates)
+    wide = beam_search(lm, candidates, 5)
+    assert wide.words == best.words == ("b", "c")
+    assert wide.log_weight == pytest.approx(best.log_weight, abs=1e-9)  # 6 additions of numbers below 10

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hiddenite.copies import SentFile, here, receive
 from hiddenite.errors import ModelError
+from hiddenite.jobs.model_cache import SentFile, local_path, receive
 
 CONTENT = b"a model, or what else is sent"
 
@@ -50,35 +50,35 @@ def test_the_very_file_is_used_where_it_is(tmp_path: Path, temporary: Path) -> N
     model = tmp_path / "lm.hlm"
     model.write_bytes(CONTENT)
     sent = SentFile(str(model), put=bytes)
-    assert sent.local_path(Network()) == str(model)
+    assert sent.find(Network()) == str(model)
     os.utime(model, ns=(1, 1))  # another file of that name and size
-    assert Path(sent.local_path(Network())).parent == own_folder(temporary)
+    assert Path(sent.find(Network())).parent == own_folder(temporary)
 
 
 def test_a_file_that_the_driver_lacks_fails_there_as_it_would_here(tmp_path: Path) -> None:
     absent = str(tmp_path / "absent")
-    assert SentFile(absent, put=bytes).local_path(Network()) == absent
+    assert SentFile(absent, put=bytes).find(Network()) == absent
 
 
 def test_the_first_process_writes_a_copy_for_all(temporary: Path, sent: SentFile) -> None:
     network = Network()
-    copy = Path(sent.local_path(network))
+    copy = Path(sent.find(network))
     assert (copy.suffix, copy.read_bytes()) == (".hlm", CONTENT)
     assert stat.S_IMODE(copy.parent.stat().st_mode) == 0o700
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
-    assert sent.local_path(network) == str(copy)
+    assert sent.find(network) == str(copy)
     assert network.fetched == 1
     assert os.listdir(copy.parent) == [copy.name]
     receive([sent], network)
-    assert here(sent.path) == str(copy)
-    assert here("another") == "another"
+    assert local_path(sent.path) == str(copy)
+    assert local_path("another") == "another"
 
 
 def test_an_empty_file_is_sent_too(tmp_path: Path, temporary: Path) -> None:
     (tmp_path / "empty").write_bytes(b"")
     sent = SentFile(str(tmp_path / "empty"), put=bytes)
     (tmp_path / "empty").unlink()
-    assert Path(sent.local_path(Network())).read_bytes() == b""
+    assert Path(sent.find(Network())).read_bytes() == b""
 
 
 @pytest.mark.parametrize(
@@ -88,11 +88,11 @@ def test_a_copy_that_was_damaged_is_written_again(
     temporary: Path, sent: SentFile, damage: Callable[[bytes], bytes]
 ) -> None:
     network = Network()
-    copy = Path(sent.local_path(network))
+    copy = Path(sent.find(network))
     status = copy.stat()
     copy.write_bytes(damage(CONTENT))
     os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert sent.local_path(network) == str(copy)
+    assert sent.find(network) == str(copy)
     assert copy.read_bytes() == CONTENT
     assert network.fetched == 2
 
@@ -101,7 +101,7 @@ def test_what_changes_on_its_way_is_not_used(temporary: Path, sent: SentFile) ->
     with pytest.raises(
         ModelError, match=r"lm\.hlm was changed while it was sent to .*; run the command again"
     ):
-        sent.local_path(lambda content: b"other" + content)
+        sent.find(lambda content: b"other" + content)
     assert os.listdir(own_folder(temporary)) == []
 
 
@@ -113,19 +113,19 @@ def test_a_folder_that_others_can_write_to_is_refused(
     own.chmod(0o770)
     advice = r"expected a folder of your own with mode 700; remove it, or set TMPDIR to another place"
     with pytest.raises(ModelError, match=rf"has mode 770, {advice}"):
-        sent.local_path(Network())
+        sent.find(Network())
     own.rmdir()
     (temporary / "elsewhere").mkdir(0o700)
     own.symlink_to(temporary / "elsewhere")
-    with pytest.raises(ModelError, match=rf"is no folder, {advice}"):
-        sent.local_path(Network())
+    with pytest.raises(ModelError, match=rf"is not a folder, {advice}"):
+        sent.find(Network())
     own.unlink()
     me = os.getuid()
     own.mkdir(0o700)
     monkeypatch.setattr(os, "getuid", lambda: me + 1)
     own.rename(own_folder(temporary))
     with pytest.raises(ModelError, match=rf"belongs to another user, {advice}"):
-        sent.local_path(Network())
+        sent.find(Network())
 
 
 def test_a_copy_that_cannot_be_kept_is_one_line(
@@ -136,5 +136,5 @@ def test_a_copy_that_cannot_be_kept_is_one_line(
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(ModelError, match=r"no copy of .*lm\.hlm can be kept: No space left on device$"):
-        sent.local_path(Network())
+        sent.find(Network())
     assert os.listdir(own_folder(temporary)) == []

@@ -1,12 +1,15 @@
-"""Outputs that can be gone on with."""
+"""Outputs that can be resumed."""
 
 import gzip
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from hiddenite.errors import FormatError
-from hiddenite.journal import MEMBER_BYTES, Progress, resumable_output
+from hiddenite.jobs.output import MEMBER_BYTES, open_output
+from hiddenite.jobs.output_parts import MANIFEST, PROGRESS, Counts, PartedOutput
 
 IDENTITY = {"command": "test", "seed": 3}
 
@@ -20,15 +23,15 @@ def blocks(count: int) -> list[bytes]:
 
 
 def write(path: Path, upto: int, resume: bool, texts: list[bytes], identity: dict[str, object]) -> int:
-    """Write blocks as a job does and stop before block ``upto``; returns where it began."""
-    with resumable_output(str(path), identity, resume) as out:
-        begin = out.done.records
-        if out.done.finished:
-            return begin
+    """Write texts, a record each, seven a part, and stop before ``upto``; return where it began."""
+    with open_output(str(path), identity, resume) as out:
+        assert isinstance(out, PartedOutput)
+        begin = sum(part.counts.records for part in out.complete.values())
+        begin += out.begun.counts.records if out.begun else 0
         for i in range(begin, len(texts)):
             if i == upto:
                 raise Stop
-            out.append(texts[i], Progress(records=i + 1, failures=i))
+            out.append(i // 7, i // 7 * 7, texts[i], bytes([i]), Counts(1, len(texts[i]), i))
     return begin
 
 
@@ -49,7 +52,7 @@ def names(out: Path) -> list[str]:
 def test_a_job_goes_on_where_it_was_ended(out: Path) -> None:
     texts = blocks(20)
     interrupted(out, 7, texts)
-    assert names(out) == ["out.txt.partial", "out.txt.partial.journal"]
+    assert names(out) == ["out.txt.parts"]
     interrupted(out, 12, texts, resume=True)
     assert write(out, -1, True, texts, IDENTITY) == 12
     assert out.read_bytes() == b"".join(texts)
@@ -70,50 +73,71 @@ def test_nothing_complete_leaves_nothing(out: Path) -> None:
     assert names(out) == []
 
 
-@pytest.mark.parametrize("cut", range(0, 64, 7))
-def test_what_was_written_after_the_last_note_is_cut_off(out: Path, cut: int) -> None:
+def folder(out: Path) -> Path:
+    return out.with_name("out.txt.parts")
+
+
+@pytest.mark.parametrize("upto", range(1, 20))
+def test_what_was_written_after_the_last_note_is_cut_off(out: Path, upto: int) -> None:
     texts = blocks(20)
-    interrupted(out, 8, texts)
-    partial, journal = (out.with_name(f"out.txt.partial{end}") for end in ("", ".journal"))
-    partial.write_bytes(partial.read_bytes() + b"record 8\nrec")  # killed between the file and its note,
-    notes = bytearray(journal.read_bytes())
-    notes[64 + cut : 128] = bytes(64 - cut)  # or within the note: the odd ones are at the second place
-    journal.write_bytes(notes)
-    assert write(out, -1, True, texts, IDENTITY) in (7, 8)
+    interrupted(out, upto, texts)
+    for partial in folder(out).glob("*.partial"):
+        partial.write_bytes(partial.read_bytes() + b"record 8\nrec")  # killed between the file and its note
+    assert write(out, -1, True, texts, IDENTITY) == upto
     assert out.read_bytes() == b"".join(texts)
 
 
-def test_a_file_that_lost_its_end_is_begun_anew(out: Path) -> None:
+@pytest.mark.parametrize("damage", ["no progress", "half a note", "lost end", "another byte"])
+def test_a_part_under_way_that_is_not_sound_is_done_again(out: Path, damage: str) -> None:
     texts = blocks(20)
-    interrupted(out, 8, texts)
-    out.with_name("out.txt.partial").write_bytes(b"")
-    assert write(out, -1, True, texts, IDENTITY) in (0, 1)  # block 0 is empty
+    interrupted(out, 12, texts)
+    progress, partial = folder(out) / PROGRESS, folder(out) / "part-00001.partial"
+    if damage == "no progress":
+        progress.unlink()
+    elif damage == "half a note":
+        progress.write_bytes(progress.read_bytes()[:40])
+    elif damage == "lost end":
+        partial.write_bytes(partial.read_bytes()[:-1])
+    else:
+        partial.write_bytes(b"R" + partial.read_bytes()[1:])
+    assert write(out, -1, True, texts, IDENTITY) == 7
     assert out.read_bytes() == b"".join(texts)
 
 
-def test_a_job_that_died_after_renaming_is_done(out: Path) -> None:
+def stopping(self: PartedOutput) -> Iterator[bytes]:
+    yield b"a piece of it"
+    raise Stop
+
+
+def test_a_job_that_died_while_joining_joins_again(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = blocks(20)
-    interrupted(out, 19, texts)
-    journal = out.with_name("out.txt.partial.journal")
-    before = journal.read_bytes()
-    write(out, -1, True, texts, IDENTITY)
-    journal.write_bytes(before)  # not finished, and no file: begins anew
-    assert write(out, -1, True, texts, IDENTITY) == 0
+    with monkeypatch.context() as patched:
+        patched.setattr(PartedOutput, "pieces", stopping)
+        interrupted(out, -1, texts)
+    assert "joined" in [path.name for path in folder(out).iterdir()]
+    assert write(out, -1, True, texts, IDENTITY) == 20
     assert out.read_bytes() == b"".join(texts)
     assert names(out) == ["out.txt"]
 
 
+def test_the_hint_counts_what_is_kept(out: Path) -> None:
+    with pytest.raises(Stop) as stopped:
+        write(out, 12, False, blocks(20), IDENTITY)
+    assert stopped.value.__notes__ == ["12 records are kept in out.txt.parts; continue with --resume"]
+    assert json.loads((folder(out) / MANIFEST).read_text().split("\n")[0]) == {"job": IDENTITY}
+
+
 def test_another_job_is_refused(out: Path) -> None:
     interrupted(out, 7, blocks(20))
-    with pytest.raises(FormatError, match="was begun with seed 3, found 4; give the same options"):
+    with pytest.raises(FormatError, match="began with seed 3, now it has 4; give the same options"):
         write(out, -1, True, blocks(20), {**IDENTITY, "seed": 4})
-    assert names(out) == ["out.txt.partial", "out.txt.partial.journal"]
+    assert names(out) == ["out.txt.parts"]
 
 
 def test_two_jobs_do_not_share_a_file(out: Path) -> None:
     with (
-        resumable_output(str(out), IDENTITY, False),
-        pytest.raises(FormatError, match="is being written by another process"),
+        open_output(str(out), IDENTITY, False),
+        pytest.raises(FormatError, match="another process is writing this output"),
     ):
         write(out, -1, False, blocks(2), IDENTITY)
     assert names(out) == ["out.txt"]
@@ -139,6 +163,6 @@ def test_an_empty_archive_is_an_archive(tmp_path: Path) -> None:
 
 
 def test_a_device_is_written_as_it_is() -> None:
-    with resumable_output("/dev/null", IDENTITY, False) as out:
-        out.append(b"text", Progress(records=1))
+    with open_output("/dev/null", IDENTITY, False) as out:
+        out.append(0, 0, b"text", b"", Counts(1, 4))
     assert Path("/dev/null").is_char_device()

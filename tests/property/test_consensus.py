@@ -1,0 +1,288 @@
+"""Consensus of chains: merging against brute force, invariances of the votes, latent classes that climb."""
+
+import itertools
+import math
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from numpy.typing import NDArray
+
+import hiddenite
+from hiddenite import HiddeniteError, InduceOptions, Induction, ModelError
+from hiddenite._core import merge_tags
+from hiddenite.induction.consensus import (
+    Labels,
+    find_consensus,
+    good_chains,
+    latent_classes,
+    match,
+    vote,
+)
+
+ATOL = 1e-8  # sums of some hundred terms x ln x below a thousand
+
+# Merging, against all pairs by the definition
+
+
+def mutual_information(tags: list[int], offsets: list[int], names: list[int], end: int) -> float:
+    """n times the mutual information of neighbours, sentence ends being a symbol."""
+    pairs: dict[tuple[int, int], int] = {}
+    for a, b in itertools.pairwise(offsets):
+        row = [end, *(names[t] for t in tags[a:b]), end]
+        for pair in itertools.pairwise(row):
+            pairs[pair] = pairs.get(pair, 0) + 1
+    left: dict[int, int] = {}
+    right: dict[int, int] = {}
+    for (s, t), n in pairs.items():
+        left[s] = left.get(s, 0) + n
+        right[t] = right.get(t, 0) + n
+    total = sum(pairs.values())
+    return sum(n * math.log(n * total / (left[s] * right[t])) for (s, t), n in pairs.items())
+
+
+def merge_loss(
+    tags: list[int], offsets: list[int], names: list[int], pair: tuple[int, int], end: int
+) -> float:
+    kept, gone = pair
+    merged = [kept if name == gone else name for name in names]
+    before, after = (mutual_information(tags, offsets, n, end) for n in (names, merged))
+    return before - after
+
+
+@st.composite
+def tagged_sentences(draw: st.DrawFn) -> tuple[list[int], list[int], int]:
+    num_tags = draw(st.integers(1, 6))
+    sentences = draw(
+        st.lists(st.lists(st.integers(0, num_tags - 1), min_size=1, max_size=12), min_size=1, max_size=8)
+    )
+    offsets = [0, *itertools.accumulate(map(len, sentences))]
+    return [t for s in sentences for t in s], offsets, num_tags
+
+
+@given(tagged_sentences(), st.integers(1, 6))
+def test_each_merge_is_the_cheapest(case: tuple[list[int], list[int], int], target: int) -> None:
+    tags, offsets, num_tags = case
+    of_tag, merges = merge_tags(np.array(tags, np.int32), np.array(offsets, np.int64), num_tags, target)
+    names = list(range(num_tags))
+    left = list(range(num_tags))
+    for kept, gone, loss in merges:
+        losses = {
+            pair: merge_loss(tags, offsets, names, pair, num_tags) for pair in itertools.combinations(left, 2)
+        }
+        assert loss == pytest.approx(losses[kept, gone], abs=ATOL)
+        assert losses[kept, gone] <= min(losses.values()) + ATOL
+        names = [kept if name == gone else name for name in names]
+        left.remove(gone)
+    assert len(left) == min(num_tags, target)
+    assert of_tag.tolist() == [left.index(name) for name in names]
+
+
+def test_a_merge_that_is_not_the_cheapest_is_found_out() -> None:
+    """The twin: the pair after the cheapest one costs more, by more than the tolerance."""
+    tags, offsets = [0, 1, 2, 0, 1, 3, 0, 2, 1], [0, 3, 6, 9]
+    names = list(range(4))
+    losses = sorted(merge_loss(tags, offsets, names, pair, 4) for pair in itertools.combinations(names, 2))
+    assert losses[1] > losses[0] + 1e3 * ATOL
+
+
+def test_merging_refuses_what_does_not_fit() -> None:
+    tags, offsets = np.array([0, 3], np.int32), np.array([0, 2], np.int64)
+    with pytest.raises(ModelError, match="out of range"):
+        merge_tags(tags, offsets, 3, 2)
+    with pytest.raises(ModelError, match="at least one tag"):
+        merge_tags(tags, offsets, 4, 0)
+    with pytest.raises(ValueError, match="bounds of sentences"):
+        merge_tags(tags, np.array([0, 1], np.int64), 4, 2)
+
+
+# Votes and latent classes
+
+
+def chains_of(rng: np.random.Generator, num_chains: int, num_items: int, num_classes: int) -> Labels:
+    """Draw labels of chains that agree for the most part, in names of their own."""
+    truth = rng.integers(num_classes, size=num_items)
+    rows = []
+    for _ in range(num_chains):
+        noisy = np.where(rng.random(num_items) < 0.2, rng.integers(num_classes, size=num_items), truth)
+        rows.append(rng.permutation(num_classes)[noisy])
+    return np.array(rows, np.int32)
+
+
+def partition(classes: NDArray[Any]) -> list[int]:
+    """Return the classes numbered in the order of their first items."""
+    number: dict[int, int] = {}
+    return [number.setdefault(c, len(number)) for c in classes.tolist()]
+
+
+def agree(labels: Labels, weights: NDArray[np.float64], num_classes: int) -> Any:
+    return find_consensus(labels, weights, num_classes, np.zeros(len(labels)), 0.0)
+
+
+@pytest.mark.parametrize("num_chains", [1, 2, 3, 5])
+@pytest.mark.parametrize("num_classes", [1, 2, 7])
+def test_names_of_tags_do_not_matter(rng: np.random.Generator, num_chains: int, num_classes: int) -> None:
+    labels = chains_of(rng, num_chains, 200, num_classes)
+    weights = rng.random(200) + 0.1  # no ties
+    found = agree(labels, weights, num_classes)
+    renamed = np.array([rng.permutation(num_classes)[row] for row in labels], np.int32)
+    again = agree(renamed, weights, num_classes)
+    assert partition(again.classes) == partition(found.classes)
+    assert again.confidence == pytest.approx(found.confidence, abs=1e-6)
+    assert again.agreement == pytest.approx(found.agreement)
+
+
+@pytest.mark.parametrize("num_chains", [1, 2, 3, 6])
+def test_chains_that_agree_give_their_answer(rng: np.random.Generator, num_chains: int) -> None:
+    one = rng.integers(9, size=300).astype(np.int32)
+    labels = np.array([rng.permutation(9)[one] for _ in range(num_chains)], np.int32)
+    found = agree(labels, rng.integers(1, 50, size=300).astype(float), 9)
+    assert partition(found.classes) == partition(one)
+    assert found.agreement == 1.0
+    assert (found.confidence > 0.9).all()
+    assert found.probabilities.sum(axis=1) == pytest.approx(np.ones(300))
+
+
+def test_order_of_items_does_not_matter(rng: np.random.Generator) -> None:
+    labels, weights = chains_of(rng, 3, 200, 6), rng.random(200) + 0.1
+    order = rng.permutation(200)
+    found, shuffled = agree(labels, weights, 6), agree(labels[:, order], weights[order], 6)
+    assert shuffled.classes.tolist() == found.classes[order].tolist()
+
+
+def test_the_consensus_is_nearer_to_the_truth_than_its_chains(rng: np.random.Generator) -> None:
+    """Three chains, a fifth of each wrong: two right ones outvote the third."""
+    truth = rng.integers(8, size=2000).astype(np.int32)
+    noise = rng.random((3, 2000)) < 0.2
+    labels = np.where(noise, rng.integers(8, size=(3, 2000)), truth).astype(np.int32)
+    weights = np.ones(2000)
+    found = agree(labels, weights, 8)
+    right = (match(found.classes, truth, weights, 8) == truth).mean()
+    assert right > max((row == truth).mean() for row in labels) + 0.05
+    sure = found.confidence > 0.95
+    correct = match(found.classes, truth, weights, 8) == truth
+    assert correct[sure].mean() > correct[~sure].mean() + 0.1
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 5))
+def test_every_step_of_the_latent_classes_climbs(seed: int, num_chains: int, num_classes: int) -> None:
+    random = np.random.default_rng(seed)
+    labels = random.integers(num_classes, size=(num_chains, 40)).astype(np.int32)
+    weights = random.integers(1, 30, size=40).astype(float)
+    voted = vote(labels, weights, num_classes)
+    steps = latent_classes(labels, weights, voted, num_classes)
+    objectives = [step.objective for step in steps]
+    assert all(b >= a - 1e-9 * abs(a) for a, b in itertools.pairwise(objectives))
+    assert steps[-1].posterior.sum(axis=1) == pytest.approx(np.ones(40))
+
+
+def test_chains_far_below_the_best_do_not_vote() -> None:
+    log_joints = np.array([-1030.0, -1000.0, -1010.0])
+    assert good_chains(log_joints, 0.02) == [1, 2]
+    assert good_chains(log_joints, 0.0) == [1]
+    assert good_chains(log_joints, 1.0) == [1, 2, 0]
+    labels = np.array([[0, 0, 0], [0, 1, 1], [0, 0, 1]], np.int32)
+    found = find_consensus(labels, np.ones(3), 2, log_joints, 0.0)
+    assert found.chains == (1,)
+    assert partition(found.classes) == [0, 1, 1]
+
+
+# The whole run
+
+TEXT = ["the dog barks", "a cat sleeps", "", "the cat sees the dog", "dogs bark", "a dog", "bark !"]
+
+
+def run_of(**options: Any) -> Induction:
+    return hiddenite.induce(
+        TEXT, options.pop("tags", 3), **({"seed": 1, "start_iterations": 3, "iterations": 4} | options)
+    )
+
+
+def test_the_default_is_a_consensus_of_three_chains() -> None:
+    options = InduceOptions(tags=45)
+    assert (options.model, options.chains, options.start) == ("consensus", 3, "mixed")
+    assert (options.num_tags("start"), options.num_tags("main")) == (72, 45)
+    assert InduceOptions(tags=200).num_tags("start") == 255
+    assert InduceOptions(tags=15, order=6).num_tags("start") == 15  # 16^6 transitions are the most
+
+
+def test_a_run_answers_by_its_consensus() -> None:
+    run = run_of().run()
+    agreed = run.consensus()
+    assert run.token_tags().tolist() == agreed.classes[run.text.tokens].tolist()
+    assert ((run.confidence() > 0) & (run.confidence() <= 1)).all()
+    shares = run.tag_confidence()
+    used = np.unique(run.token_tags())
+    assert np.isfinite(shares[used]).all()
+    assert np.isnan(np.delete(shares, used)).all()
+    lexicon = run.lexicon()
+    assert sum(row.types for row in lexicon) == len(run.text.words)
+    names = {w: run.names[c] for w, c in zip(run.text.words, agreed.classes.tolist(), strict=True)}
+    assert {w: c for w, (c,) in run.classes_of_words().items()} == names
+    tagger = run.export()
+    found = tagger.tag("the dog barks zzz")
+    assert found.certificate.exact
+    assert list(found.tags[:3]) == [names[w] for w in ("the", "dog", "barks")]
+    with pytest.raises(ModelError, match="chains are not combined"):
+        hiddenite.induce(TEXT, 3, model="pyp", iterations=1).consensus()
+
+
+def state_of(run: Induction) -> tuple[object, ...]:
+    return (
+        run.tags(),
+        [s.log_joint.tolist() for s in run.history],
+        run.confidence().tolist(),
+        run.parameters(),
+    )
+
+
+@pytest.mark.parametrize("stop", [1, 3, 5])
+def test_a_saved_consensus_goes_on_bit_by_bit(tmp_path: Path, stop: int) -> None:
+    whole = run_of().run()
+    run = run_of(threads=1)
+    for _ in itertools.islice(run, stop):
+        pass
+    assert {t for s in run.tags() for t in s} <= set(run.names)  # while there are more tags, too
+    run.save(tmp_path / "run")
+    again = Induction.load(tmp_path / "run")
+    assert again.tags() == run.tags()
+    assert state_of(again.run()) == state_of(whole)
+    assert state_of(run_of(seed=2).run()) != state_of(whole)
+
+
+@pytest.mark.parametrize("text", [["a"], ["a", "b", "a", "c"], ["a a a"], ["🙂 𝒳 🙂"]])
+@pytest.mark.parametrize("tags", [1, 2, 30])
+def test_odd_texts(text: list[str], tags: int) -> None:
+    run = hiddenite.induce(text, tags, start_iterations=1, iterations=2, seed=1).run()
+    assert [len(t) for t in run.tags()] == [len(s.split()) for s in text]
+    assert run.export().tag(text[0] + " unseen").certificate.exact
+
+
+def test_without_a_first_stage_nothing_is_merged() -> None:
+    run = run_of(start_iterations=0, chains=1).run()
+    assert len(run.history) == 4
+    assert run.consensus().chains == (0,)
+    assert ((run.confidence() > 0) & (run.confidence() <= 1.0)).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"model": "lex", "width": 2.0}, "width has no effect with model lex"),
+        ({"model": "pyp", "tolerance": 0.5}, "tolerance has no effect with model pyp"),
+        ({"chains": 1, "tolerance": 0.5}, "tolerance has no effect with one chain"),
+        ({"start_iterations": 0, "width": 2.0}, "width has no effect with start_iterations 0"),
+        ({"model": "pyp", "start_iterations": 3}, "start_iterations has no effect"),
+        ({"model": "one-tag", "start": "mixed"}, "mixed, which needs the model consensus"),
+        ({"start": "one-tag"}, "cannot start from itself"),
+        ({"variant": "heads"}, "variant has no effect with model consensus"),
+        ({"particles": 5}, "particles has no effect"),
+        ({"width": 0.5}, "width is 0.5, expected 1 to 8"),
+    ],
+)
+def test_options_without_effect_are_refused(options: dict[str, Any], error: str) -> None:
+    with pytest.raises(HiddeniteError, match=error):
+        InduceOptions(tags=3, **options)
