@@ -12,6 +12,8 @@ from collections.abc import Callable
 
 import engine_exact
 import engine_refine
+import engine_sums
+import engine_versions
 import engine_walk
 from driver import compile_drivers
 from engine_walk import Sizes
@@ -30,6 +32,8 @@ ROWS: dict[str, Callable[[Sizes], Row]] = {
     "10": engine_refine.lm_size,
     "11": engine_exact.beam_errors,
     "12": engine_exact.bounds,
+    "13": engine_sums.certified_sums,
+    "14": engine_versions.versions,
 }
 QUICK = Sizes(messages=6, repeats=1, cap=2.0)
 FULL = {name: Sizes(messages=50, repeats=5, cap=20.0) for name in ROWS}

@@ -12,7 +12,8 @@ from report import Row, mean, milliseconds, table
 from sms import CORPORA, Corpus, messages, model_file, type_keys
 from tags import TagSet, tag_model, tag_records
 
-from hiddenite.channel import Candidates, Keypad
+from hiddenite.candidates import Candidates
+from hiddenite.channel import Keypad
 from hiddenite.inference import decode
 from hiddenite.ngram import NgramModel
 

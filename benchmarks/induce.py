@@ -19,8 +19,8 @@ from report import Row, mean, run_rows, table
 from sms import ROOT
 
 from hiddenite._core import InductionChain
-from hiddenite.induce import Induction, compare
-from hiddenite.induce.options import InduceOptions
+from hiddenite.induction import Induction, compare
+from hiddenite.induction.options import InduceOptions
 
 IMAGES = ROOT / "docs" / "img"
 

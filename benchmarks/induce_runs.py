@@ -16,27 +16,50 @@ from typing import Any
 
 from sms import BUILD, DATA
 
-from hiddenite.induce import Induction, compare
-from hiddenite.induce.options import InduceOptions
-from hiddenite.induce.text import Text
+from hiddenite.induction import Induction, compare
+from hiddenite.induction.options import InduceOptions
+from hiddenite.induction.text import Text
 from hiddenite.tag import Tagger, read_tagged
 
 RUNS = BUILD / "induce"
 Tagged = list[tuple[str, str]]
-FILES = {
-    "wsj": "wsj-sample.tsv",
-    "brown": "brown.tsv",
-    "ewt": "en_ewt-ud-train.conllu",
-    "ewt-dev": "en_ewt-ud-dev.conllu",
+FILES: dict[str, tuple[str, ...]] = {
+    "wsj": ("wsj-sample.tsv",),
+    "brown": ("brown.tsv",),
+    "ewt": ("en_ewt-ud-train.conllu",),
+    "ewt-dev": ("en_ewt-ud-dev.conllu",),
+    "danish": ("ud/da_pos-all.tsv",),
+    "dutch": ("ud/nl_alpino-all.tsv",),
+    "portuguese": ("ud/pt_floresta-all.tsv",),
+    "spanish": ("ud/conll07_esp-train.tsv", "ud/conll07_esp-test.tsv"),
+    "swedish": ("ud/sv_upos-train.tsv", "ud/sv_upos-test.tsv"),
+    "basque": ("ud/eu_upos-train.tsv", "ud/eu_upos-test.tsv"),
+    "arabic": ("ud/ar_padt-train.tsv", "ud/ar_padt-test.tsv"),
+    "turkish": ("ud/tr_upos-train.tsv", "ud/tr_upos-test.tsv"),
+    "yoruba": ("ud/mas_yor-train.tsv", "ud/mas_yor-test.tsv"),
 }
-NUM_TAGS = {"wsj": 45, "brown": 45, "ewt": 49}
+NUM_TAGS = {  # as many as the gold standard has; Brown as many as the papers' WSJ
+    "wsj": 45,
+    "brown": 45,
+    "ewt": 49,
+    "danish": 25,
+    "dutch": 17,
+    "portuguese": 38,
+    "spanish": 47,
+    "swedish": 16,
+    "basque": 16,
+    "arabic": 17,
+    "turkish": 14,
+    "yoruba": 17,
+}
 
 
 @functools.cache
 def sentences(corpus: str) -> list[Tagged]:
     """Return the tagged sentences of a corpus."""
-    path = str(DATA / "tagged" / FILES[corpus])
-    return [record.pairs() for record in read_tagged(path, column="xpos") if record.words]
+    paths = [str(DATA / "tagged" / name) for name in FILES[corpus]]
+    records = (record for path in paths for record in read_tagged(path, column="xpos"))
+    return [record.pairs() for record in records if record.words]
 
 
 @functools.cache
@@ -62,7 +85,7 @@ class Question:
         """Return the options of the run."""
         return InduceOptions(
             tags=NUM_TAGS[self.corpus],
-            model=self.model,  # type: ignore[arg-type]
+            model=self.model,
             sampler=self.sampler,
             variant=self.variant,
             iterations=self.iterations,

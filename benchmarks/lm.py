@@ -252,44 +252,29 @@ def scoring(setup: Setup) -> Row:
         path = their_model(setup, corpus) or our_model(setup, corpus)
         model, other = NgramModel.load(path), load_kenlm(path)
         lines_of_text = sentences(setup, corpus, "test")
-        ours, theirs, one_by_one = best_in_turn(
+        ours, theirs = best_in_turn(
             setup.repeats,
             functools.partial(model.score, lines_of_text, threads=1),
             functools.partial(score_kenlm, other, lines_of_text),
-            functools.partial(score_one_by_one, model, lines_of_text),
             in_a_row=5,
             clock=time.thread_time,
         )
         found = model.score(lines_of_text).summary()
         expected = LN_10 * score_kenlm(other, lines_of_text)
-        rates = (f"{found.tokens / seconds / 1e6:.1f} M" for seconds in (ours, one_by_one, theirs))
+        rates = (f"{found.tokens / seconds / 1e6:.1f} M" for seconds in (ours, theirs))
         worst = min(worst, theirs / ours)
         off = f"{abs(found.log_prob / expected - 1):.0e}"
-        lines.append((corpus.name, *rates, f"{theirs / ours:.2f}", f"{theirs / one_by_one:.2f}", off))
-    head = (
-        "text",
-        "score(all)",
-        "score([one])",
-        "kenlm score(one)",
-        "ratio",
-        "ratio one by one",
-        "sums differ by",
-    )
+        lines.append((corpus.name, *rates, f"{theirs / ours:.2f}", off))
+    head = ("text", "score(all)", "kenlm score(one)", "ratio", "sums differ by")
     return Row(
         "Scoring from Python, one thread, tokens per second",
         "at least 2 × kenlm's score()",
         f"at least {worst:.2f} ×",
         worst >= 2.0,
         table(head, lines)
-        + "\nThe same sentences and the same model; `</s>` counts as a token. The bar is for one call with"
-        "\nall sentences; a call for each sentence costs several microseconds of its own.\n",
+        + "\nThe same sentences and the same model; `</s>` counts as a token. One call has all"
+        "\nsentences; a call for each is measured by usage.py.\n",
     )
-
-
-def score_one_by_one(model: NgramModel, lines: Iterable[str]) -> None:
-    """Score each sentence in a call of its own."""
-    for line in lines:
-        model.score([line], threads=1)
 
 
 def score_kenlm(model: object, lines: Iterable[str]) -> float:

@@ -47,7 +47,7 @@ class Sizes:
 
 
 QUICK = Sizes({5: 3, 10: 3}, 5, 40)
-FULL = Sizes({5: 200, 10: 200, 20: 100}, 500, 2000)
+FULL = Sizes({5: 241, 10: 241, 20: 18}, 500, 2000)
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,11 @@ import sys
 from pathlib import Path
 
 SCRIPTS = (
+    "usage.py",
     "lm.py",
     "engine.py",
     "proofs.py",
+    "correct.py",
     "align.py",
     "tagger.py",
     "induce.py",

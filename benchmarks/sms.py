@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hiddenite.channel import encoder_from_name
-from hiddenite.ngram import NgramModel, TrainingOptions
+from hiddenite.ngram import NgramModel
+from hiddenite.ngram_training import TrainingOptions
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("HIDDENITE_DATA", ROOT.parent / "shared" / "data"))

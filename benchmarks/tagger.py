@@ -19,14 +19,17 @@ from report import Row, mean, milliseconds, run_rows, table
 from sms import DATA, ROOT
 
 from hiddenite._core import Answer, Status, TaskKind
-from hiddenite.channel import Candidates
-from hiddenite.inference import Budget, Query, Rejection
+from hiddenite.candidates import Candidates
 from hiddenite.ngram import NgramModel
+from hiddenite.query import Budget, Query, Rejection
 from hiddenite.tag import Tagger, TaggerOptions, TagScore, read_tagged, score
+from hiddenite.tag.annotation import TrainingText
 from hiddenite.tag.evaluation import plot_reliability
-from hiddenite.tag.tagger import TaggerModel, split_held_out, train_model, with_order
+from hiddenite.tag.model import TaggerModel
+from hiddenite.tag.training import split_held_out, train_model, with_order
 
 Tagged = list[tuple[str, str]]
+GENERATIVE = TaggerOptions(emissions="generative")  # context emissions: tagger_context.py
 IMAGES = ROOT / "docs" / "img"
 ORDERS = tuple(range(2, 10))
 LEXICALIZED = (0, 50, 100, 200)  # what is tried on held-out training text, with the orders 2 to 5
@@ -93,14 +96,14 @@ class Choice:
 @functools.cache
 def chosen_setting(corpus: str, orders: tuple[int, ...]) -> Choice:
     """Return the best of a few settings on a held-out tenth of the training text."""
-    kept, held_out = split_held_out(corpora()[corpus][0])
+    kept, held_out = split_held_out(TrainingText(corpora()[corpus][0]))
     choices = []
     for lexicalize in LEXICALIZED:
-        words = train_model(kept, TaggerOptions(order=1, lexicalize=lexicalize))
+        words = train_model(kept, TaggerOptions(order=1, lexicalize=lexicalize, emissions="generative"))
         for order in [n for n in orders if n <= 5]:
             tagger = Tagger(with_order(words, kept, order))
             for objective in ("map", "mbr"):
-                found = score(tagger, held_out, objective=objective, calibration=False)
+                found = score(tagger, held_out.gold(), objective=objective, calibration=False)
                 choices.append(Choice(tagger.model.options, objective, found.accuracy or 0.0))
     return max(choices, key=lambda c: (c.accuracy, -c.options.order, -c.options.lexicalize))
 
@@ -117,10 +120,10 @@ def accuracy(sizes: Sizes) -> Row:
         baseline = nltk_accuracy(corpus)
         rows.append([corpus, "NLTK 3.10 TnT", 3, percent(baseline), "", "", "", ""])
         at_three = 0.0
-        for name, options in (("TnT's recipe", TaggerOptions.tnt()), ("default", TaggerOptions())):
-            words = train_model(train, dataclasses.replace(options, order=1))
+        for name, options in (("TnT's recipe", TaggerOptions.tnt()), ("default", GENERATIVE)):
+            words = train_model(TrainingText(train), dataclasses.replace(options, order=1))
             for order in sizes.orders:
-                tagger = Tagger(with_order(words, train, order))
+                tagger = Tagger(with_order(words, TrainingText(train), order))
                 both = [score(tagger, test, objective=o, calibration=False) for o in ("map", "mbr")]
                 rows.append([corpus, name, order, *_cells(both)])
                 certified[0] += sum(s.certified for s in both)
@@ -183,7 +186,7 @@ def speed(sizes: Sizes) -> Row:
         for name, rate in theirs.items():
             rows.append([corpus, f"NLTK TnT, {name}", f"{rate / 1e3:.0f}", "", ""])
         first, again = theirs.values()
-        settings = [("default", TaggerOptions(), "map"), ("default", TaggerOptions(), "mbr")]
+        settings = [("default", GENERATIVE, "map"), ("default", GENERATIVE, "mbr")]
         settings += [("TnT's recipe", TaggerOptions.tnt(), "map")]
         for name, options, objective in settings:
             tagger = Tagger.train_with(train, options)
@@ -237,7 +240,9 @@ class OrderFigures:
 
 def dense_model(train: list[Tagged]) -> TaggerModel:
     """Return a model with all tags as candidates of all words: the case that the order makes hard."""
-    return train_model(train, TaggerOptions(order=1, lexicalize=0, floor=0.0))
+    return train_model(
+        TrainingText(train), TaggerOptions(order=1, lexicalize=0, floor=0.0, emissions="generative")
+    )
 
 
 def is_exact(answer: Answer) -> bool:
@@ -249,7 +254,7 @@ def order_figures(
     dense: TaggerModel, train: list[Tagged], texts: Sequence[str], order: int, sizes: Sizes
 ) -> OrderFigures:
     """Decode and sample sentences at one order; `full` on a quarter of them."""
-    tagger = Tagger(with_order(dense, train, order))
+    tagger = Tagger(with_order(dense, TrainingText(train), order))
     lm, read = tagger.model.transitions, [tagger.candidates(text) for text in texts]
     refine = [ask(lm, candidates, Query(TaskKind.DECODE, "refine"), sizes.repeats) for candidates in read]
     full_query = Query(TaskKind.DECODE, "full", budget=Budget(seconds=sizes.cap))
@@ -344,7 +349,7 @@ def calibration(sizes: Sizes) -> Row:
     rows = []
     for corpus, (train, test) in corpora().items():
         for order in [n for n in (2, 3, 4, 5) if n in sizes.orders]:
-            found = score(Tagger.train(train, order=order), test)
+            found = score(Tagger.train(train, order=order, emissions="generative"), test)
             rows.append([corpus, order, percent(found.accuracy), percent(found.calibration_error)])
             if (corpus, order) == ("EWT", 3):
                 IMAGES.mkdir(parents=True, exist_ok=True)

@@ -4,42 +4,50 @@ Starts ``hiddenite serve`` on the built-in texts and asks it over real connectio
 
 answer   one client, one message of ten words after the other: time from request to answer
 page     the same from key press to the answer on the page, in Chromium (needs Playwright)
-load     200 clients at once for a minute, each with its own connection, all kinds of questions mixed: every
-         answer is 200 or 429, and the server's memory is flat
+hostile  four clients ask for ordinary messages while 34 others ask again and again for what takes longest
+idle     the same while 2,000 connections are held open that ask nothing
+load     the same while 200 clients ask all kinds of questions
 
-The clients are this process; they take their share of the machine, so the load's times are upper bounds.
+In the last three, nothing but 2xx and 4xx may come, and the server's memory is flat. The clients are this
+process; they take their share of the machine, so the times are upper bounds.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import shutil
 import statistics
 import subprocess
+import sys
 import sysconfig
 import time
-import urllib.parse
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from report import Row, run_rows
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tests.e2e.crowd import (
+    MESSAGES,
+    Client,
+    Tally,
+    ask_nothing,
+    ask_often,
+    ask_too_much,
+    hostile,
+    memory_of,
+    ordinary,
+)
+
 HIDDENITE = Path(sysconfig.get_path("scripts"), "hiddenite")
 CLIENTS = 200
+IDLE = 2000
 BAR_MS = 100.0
+ORDINARY_SECONDS = 0.5
 FLAT_MB = 10
-MESSAGES = (
-    "in the beginning god created the heavens and earth .",
-    "you shall observe a feast to me three times .",
-    "and he said to them , go into the city",
-    "now israel had fled every man to his tent .",
-    "the word of the lord came to me again :",
-)
 QUESTIONS = ("decode", "kbest", "sample", "marginals", "beam", "tag", "align", "search")
 
 
@@ -59,96 +67,29 @@ def server() -> Iterator[tuple[str, int]]:
         process.wait()
 
 
-def question(name: str, number: int) -> dict[str, Any]:
-    """Return the request of a number; no two that follow each other are alike."""
-    message = MESSAGES[number % len(MESSAGES)]
-    if name == "tag":
-        return {"text": message}
-    if name == "align":
-        return {"source": message, "target": MESSAGES[(number + 1) % len(MESSAGES)], "marginals": "samples"}
-    return {"message": message, "noise": number % 11, "seed": number}
-
-
-class Client:
-    """One connection that is kept; HTTP as far as this server speaks it."""
-
-    def __init__(self, url: str) -> None:
-        address = urllib.parse.urlsplit(url)
-        self._host, self._port = address.hostname, address.port
-        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
-
-    async def ask(self, name: str, body: dict[str, Any]) -> int:
-        """Return the status, after the whole answer has been read."""
-        if self._streams is None:
-            self._streams = await asyncio.open_connection(self._host, self._port)
-        reader, writer = self._streams
-        content = json.dumps(body).encode()
-        head = f"POST /api/{name} HTTP/1.1\r\nHost: {self._host}\r\nContent-Type: application/json\r\n"
-        writer.write(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content)
-        answer = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-        if found := re.search(r"content-length: (\d+)", answer):
-            await reader.readexactly(int(found[1]))
-        else:
-            while size := int(await reader.readline(), 16):  # chunks
-                await reader.readexactly(size + 2)
-            await reader.readline()
-        return int(answer.split()[1])
-
-    def close(self) -> None:
-        """End the connection."""
-        if self._streams is not None:
-            self._streams[1].close()
-
-
 async def answer_times(url: str, count: int) -> list[float]:
     """Return milliseconds from request to answer of single questions."""
     client, times = Client(url), []
     for number in range(count):
         begun = time.perf_counter()
-        status = await client.ask("decode", question("decode", number))
+        status = await client.ask("decode", ordinary("decode", number))
         times.append(1000 * (time.perf_counter() - begun))
         assert status == 200
     client.close()
     return times
 
 
-async def load(url: str, pid: int, seconds: float) -> tuple[Counter[int], list[float], list[float]]:
-    """Return how often each status came, milliseconds of the answered, and MB of memory over time."""
-    statuses: Counter[int] = Counter()
-    times: list[float] = []
+Crowd = Callable[[str, Tally, float], list[Coroutine[Any, Any, Any]]]
+
+
+async def beside(url: str, pid: int, seconds: float, crowd: Crowd) -> tuple[Tally, Tally, list[float]]:
+    """Return what ordinary clients and the crowd were answered, and MB of memory over time."""
+    asked, others = Tally(), Tally()
     end = time.perf_counter() + seconds
-
-    async def client(number: int) -> None:
-        connection = Client(url)
-        while time.perf_counter() < end:
-            name = QUESTIONS[number % len(QUESTIONS)]
-            begun = time.perf_counter()
-            status = await connection.ask(name, question(name, number))
-            statuses[status] += 1
-            number += 7
-            if status == 200:
-                times.append(1000 * (time.perf_counter() - begun))
-            else:
-                await asyncio.sleep(0.25)
-        connection.close()
-
-    async def watch() -> list[float]:
-        memory = []
-        while time.perf_counter() < end:
-            memory.append(resident_mb(pid))
-            await asyncio.sleep(seconds / 30)
-        return memory
-
-    memory, *_ = await asyncio.gather(watch(), *(client(number) for number in range(CLIENTS)))
-    return statuses, times, memory
-
-
-def resident_mb(pid: int) -> float:
-    """Return the memory that a process holds."""
-    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-    found = re.search(r"VmRSS:\s+(\d+) kB", status)
-    assert found is not None
-    return int(found[1]) / 1024
+    memory = asyncio.ensure_future(memory_of(pid, end, seconds / 30))
+    clients = [ask_often(url, asked, n, end=end, rest=0.05) for n in range(4)]
+    await asyncio.gather(*clients, *crowd(url, others, end))
+    return asked, others, await memory
 
 
 def page_times(url: str, count: int) -> list[float]:
@@ -214,24 +155,63 @@ def page_row(quick: bool) -> Row:
     return _timed("From key press to answer on the page: the same in Chromium", times)
 
 
-def load_row(quick: bool) -> Row:
-    """A crowd."""
-    seconds = 5.0 if quick else 60.0
+def _crowd_row(what: str, seconds: float, crowd: Crowd) -> Row:
     with server() as (url, pid):
-        statuses, times, memory = asyncio.run(load(url, pid, seconds))
+        asyncio.run(answer_times(url, 22))  # the channels are made once
+        asked, others, memory = asyncio.run(beside(url, pid, seconds, crowd))
     settled = memory[len(memory) // 3 :]
-    counts = ", ".join(f"{n:,} × {status}" for status, n in sorted(statuses.items()))
+    statuses = asked.statuses + others.statuses
+    counts, own = (
+        ", ".join(f"{n:,} × {status}" for status, n in sorted(tally.items()))
+        for tally in (others.statuses, asked.statuses)
+    )
+    times = spread([1000 * t for t in asked.times])
     flat = settled[-1] - settled[0] <= FLAT_MB
+    in_time = asked.percentile(0.95) <= ORDINARY_SECONDS
     return Row(
-        f"{CLIENTS} clients at once for {seconds:.0f} s, all questions mixed",
-        f"no error but 429, memory within {FLAT_MB} MB over the last two thirds",
-        f"{counts}; answers {spread(times)}; {settled[0]:.0f} MB, then {settled[-1]:.0f} MB",
-        statuses.keys() <= {200, 429} and flat,
+        f"Ordinary decoding for {seconds:.0f} s beside {what}",
+        f"at most {1000 * ORDINARY_SECONDS:.0f} ms at the 95th percentile, no status but 2xx and 4xx, "
+        f"memory within {FLAT_MB} MB over the last two thirds",
+        f"{own}, {times}; the others {counts or 'none'}; {settled[0]:.0f} MB, then {settled[-1]:.0f} MB",
+        in_time and flat and all(status // 100 in {2, 4} for status in statuses),
         f"Memory in MB, every {seconds / 30:.1f} s: {', '.join(f'{mb:.0f}' for mb in memory)}\n",
     )
 
 
-ROWS: dict[str, Callable[[bool], Row]] = {"answer": answer_row, "page": page_row, "load": load_row}
+def hostile_row(quick: bool) -> Row:
+    """Who asks for too much."""
+    return _crowd_row(
+        "34 hostile clients",
+        5.0 if quick else 60.0,
+        lambda url, tally, end: [ask_too_much(url, tally, question, end) for question in hostile()],
+    )
+
+
+def idle_row(quick: bool) -> Row:
+    """Who asks nothing."""
+    return _crowd_row(
+        f"{IDLE:,} idle connections",
+        5.0 if quick else 60.0,
+        lambda url, _, end: [ask_nothing(url, IDLE, end)],
+    )
+
+
+def load_row(quick: bool) -> Row:
+    """A crowd."""
+    return _crowd_row(
+        f"{CLIENTS} clients, all questions mixed",
+        5.0 if quick else 60.0,
+        lambda url, tally, end: [ask_often(url, tally, n, end=end, names=QUESTIONS) for n in range(CLIENTS)],
+    )
+
+
+ROWS: dict[str, Callable[[bool], Row]] = {
+    "answer": answer_row,
+    "page": page_row,
+    "hostile": hostile_row,
+    "idle": idle_row,
+    "load": load_row,
+}
 
 
 def main() -> None:

@@ -16,8 +16,8 @@ from typing import Any
 from induce_runs import sentences, text
 from report import mean
 
-from hiddenite.induce import Induction, compare
-from hiddenite.induce.options import InduceOptions
+from hiddenite.induction import Induction, compare
+from hiddenite.induction.options import InduceOptions
 
 MOST_POINTS = 100  # of a curve that is kept
 SHOWN_CLASSES, SHOWN_WORDS = 5, 6

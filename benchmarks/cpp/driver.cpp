@@ -11,11 +11,11 @@
 //                                times over; a line per record and ASK
 //   batch REPEATS THREADS ASK    all records at once; a line with the seconds
 //
-// An ASK is LEVEL:KIND:METHOD[:COUNT[:BATCH]]:
+// An ASK is LEVEL:KIND:METHOD[:COUNT[:BATCH]][:epsilon=SHARE]:
 //   engine:decode:auto      as users ask: candidates in, answer with words out
 //   direct:decode:full      the method alone, on candidates made ready before
 //   direct:beam:sparse:10   beam search (beam.hpp), on the same
-//   engine:kbest:dominance:100   engine:sample:paper:1000:100
+//   engine:kbest:dominance:100   engine:sample:paper:1000:100   direct:marginals:full:epsilon=0
 // CAP is a budget in seconds (0: none). Times are of the thread's processor, so
 // that what else the machine does costs little; the best of the repeats counts.
 // Repeats go over all records, so that no record finds its own data in cache.
@@ -77,7 +77,7 @@ Method method_named(const std::string& name) {
   throw std::runtime_error("no method " + name);
 }
 
-Task make_task(const std::vector<std::string>& parts, double cap) {
+Task make_task(std::vector<std::string> parts, double cap) {
   static const std::map<std::string, Task::Kind> kinds{{"decode", Task::Kind::DECODE},
                                                        {"kbest", Task::Kind::KBEST},
                                                        {"sample", Task::Kind::SAMPLE},
@@ -85,6 +85,10 @@ Task make_task(const std::vector<std::string>& parts, double cap) {
   Task task;
   task.kind = kinds.at(parts.at(1));
   task.method = method_named(parts.at(2));
+  if (const std::string prefix = "epsilon="; parts.back().starts_with(prefix)) {
+    task.epsilon = std::stod(parts.back().substr(prefix.size()));
+    parts.pop_back();
+  }
   if (parts.size() > 3) task.count = std::stoull(parts[3]);
   if (parts.size() > 4) task.sampler.batch = std::stoull(parts[4]);
   if (cap > 0.0) task.budget.seconds = cap;
@@ -171,6 +175,7 @@ class Driver {
   }
 
   Ask ask_method(const Task& task) {
+    if (task.kind == Task::Kind::SAMPLE || task.kind == Task::Kind::MARGINALS) return ask_sum(task);
     if (task.kind == Task::Kind::KBEST) {
       return [this, task](std::size_t i) {
         const KBest best = workspace_.walker(true).kbest(candidates_[i], task.count,
@@ -185,6 +190,23 @@ class Driver {
     };
   }
 
+  Ask ask_sum(const Task& task) {
+    return [this, task](std::size_t i) {
+      FullPosterior& posterior = workspace_.posterior(true);
+      posterior.observe(candidates_[i], Deadline(task.budget), task.epsilon);
+      if (task.kind == Task::Kind::SAMPLE) {
+        Random random(1, i);
+        posterior.sample(task.count, random);
+      } else {
+        std::vector<std::size_t> sizes;
+        for (const Slot& slot : candidates_[i].slots) sizes.push_back(slot.candidate.size());
+        posterior.marginals(sizes);
+      }
+      return Result{posterior.log_partition() + candidates_[i].log_offset, true, Method::FULL,
+                    posterior.num_states()};
+    };
+  }
+
   Decoded decode(const Candidates& candidates, const Task& task) {
     const Deadline deadline(task.budget);
     if (task.method == Method::REFINE || task.method == Method::PAPER) {
@@ -194,8 +216,9 @@ class Driver {
   }
 
   Ask ask_beam(const std::string& kind, std::size_t width) {
+    using hiddenite::bench::BeamKind;
     const auto beam = std::make_shared<hiddenite::bench::Beam>(
-        engine_.index(true), width, kind == "sparse" ? hiddenite::bench::BeamKind::SPARSE : hiddenite::bench::BeamKind::DENSE);
+        engine_.index(true), width, kind == "sparse" ? BeamKind::SPARSE : BeamKind::DENSE);
     return [this, beam](std::size_t i) {
       const Decoded decoded = beam->decode(candidates_[i]);
       return result_of(decoded.log_weight + candidates_[i].log_offset, decoded.certificate);

