@@ -1,6 +1,8 @@
 """Visits to the playground in a real browser, for the tests of its page.
 
 ``HIDDENITE_SHOTS=DIRECTORY`` keeps a picture of every page that is tested, to be looked at.
+``HIDDENITE_LATENCY=700`` delays every answer of the server by so many milliseconds: a test that passes with and
+without it does not depend on how fast the machine is.
 """
 
 import os
@@ -45,6 +47,10 @@ class Visit:
         self.page.on("console", self._note)
         self.page.on("request", lambda r: None if r.url.startswith(url) else self.faults.append(r.url))
         self._name = name
+        if latency := os.environ.get("HIDDENITE_LATENCY"):
+            network = self.page.context.new_cdp_session(self.page)
+            speed = {"latency": float(latency), "downloadThroughput": -1, "uploadThroughput": -1}
+            network.send("Network.emulateNetworkConditions", {"offline": False, **speed})
         self.page.goto(f"{url}#{tab}" if tab else url)
 
     def _note(self, message: Any) -> None:

@@ -277,6 +277,7 @@ def test_keyboard_alone(visit: Any) -> None:
     page.keyboard.press("ArrowRight")
     assert focused() == "tab-tag"
     assert page.is_visible("#tag")
+    playwright.expect(page.locator("#tag .token").first).to_be_visible()  # before that there is nothing to reach
     for _ in range(4):
         page.keyboard.press("Tab")
     assert focused() == "token"
