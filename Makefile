@@ -27,6 +27,9 @@ JOBS ?= 2
 ARGS ?=
 SEEDS ?= 1 2 3 4 5 6 7 8 9 10
 
+# Commands that the tests start would otherwise compile the package's files anew each time.
+unexport PYTHONDONTWRITEBYTECODE
+
 VENV := .venv
 BIN := $(VENV)/bin
 SANITIZE_VENV := .venv-sanitize

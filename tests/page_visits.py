@@ -1,8 +1,8 @@
 """Visits to the playground in a real browser, for the tests of its page.
 
 ``HIDDENITE_SHOTS=DIRECTORY`` keeps a picture of every page that is tested, to be looked at.
-``HIDDENITE_LATENCY=700`` delays every answer of the server by so many milliseconds: a test that passes with and
-without it does not depend on how fast the machine is.
+``HIDDENITE_LATENCY=700`` delays every answer of the server by so many milliseconds: a test that passes with
+and without it does not depend on how fast the machine is.
 """
 
 import os

@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
+#include "hiddenite/base/container.hpp"
 #include "hiddenite/lm/arpa.hpp"
 #include "hiddenite/lm/compiled.hpp"
 #include "hiddenite/lm/log10_text.hpp"
@@ -53,6 +54,12 @@ void write_arpa_to(const NgramTable& table, WriteCallable write, bool with_max_c
 NgramTable open_compiled_at(FileBytes file, std::string name) {
   const WithoutGil release;
   return open_compiled(bytes_of(file), std::move(name));
+}
+
+NgramTable open_compiled_member(const hiddenite::base::Container& container, const std::string& member, std::string name) {
+  const WithoutGil release;
+  const auto bytes = container.array<char>(member);
+  return open_compiled({bytes.data(), bytes.size()}, std::move(name));
 }
 
 void write_compiled_to(const NgramTable& table, WriteCallable write, bool with_index) {
@@ -127,6 +134,8 @@ void bind_ngram(nb::module_& m) {
   m.def("open_compiled", &open_compiled_at, "file"_a, "name"_a, nb::keep_alive<0, 1>(),
         nb::sig("def open_compiled(file: mmap.mmap, name: str) -> NgramTable"),
         "The table in the bytes of a compiled model, which must not change.");
+  m.def("open_compiled_member", &open_compiled_member, "container"_a, "member"_a, "name"_a, nb::keep_alive<0, 1>(),
+        "The table of a compiled model that is a member of a container.");
   m.def("write_compiled", &write_compiled_to, "table"_a, "write"_a, "with_index"_a);
   m.attr("LEAST_LOG10") = LEAST_LOG10;
   m.attr("COMPILED_MAGIC") = nb::bytes(CONTAINER_MAGIC.data(), CONTAINER_MAGIC.size());

@@ -98,6 +98,9 @@ def write_arpa(table: NgramTable, write: Callable[[bytes], object], with_max_col
 def open_compiled(file: mmap.mmap, name: str) -> NgramTable:
     """The table in the bytes of a compiled model, which must not change."""
 
+def open_compiled_member(container: Container, member: str, name: str) -> NgramTable:
+    """The table of a compiled model that is a member of a container."""
+
 def write_compiled(table: NgramTable, write: Callable[[bytes], object], with_index: bool) -> None: ...
 
 LEAST_LOG10: float = -1e+38

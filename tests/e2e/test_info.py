@@ -1,12 +1,15 @@
 """`hiddenite info` and `Model.load`: any model file is recognised, opened and described."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import hiddenite
+from hiddenite.version import VERSION
 from tests.e2e.command import run, succeed
 
 TEXT = "the dog barks\nthe cat sleeps\na dog sleeps\n" * 4
@@ -105,3 +108,8 @@ def test_what_is_no_model_is_said(folder: Path, arguments: str, status: int, mes
     assert done.status == status
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_package_is_the_command_too() -> None:
+    done = subprocess.run([sys.executable, "-m", "hiddenite", "--version"], capture_output=True, check=True)
+    assert done.stdout.decode().split()[-1] == VERSION

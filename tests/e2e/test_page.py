@@ -1,6 +1,7 @@
 """The playground's page in a real browser. Skipped where Playwright or Chromium is missing."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,6 +57,18 @@ def test_decode(visit: Any) -> None:
 def test_what_is_typed_before_the_page_has_started_stays(browser: Any, url: str) -> None:
     page = browser.new_context(reduced_motion="reduce").new_page()
     page.route("**/api/models", lambda route: (page.fill("#message", "843 364"), route.continue_()))
+    page.goto(f"{url}#decode")
+    expect_text(page, "#best", "^the dog")
+    page.context.close()
+
+
+def test_a_file_chosen_before_the_page_has_started_is_read(browser: Any, url: str, tmp_path: Path) -> None:
+    path = tmp_path / "message.txt"
+    path.write_text("843 364\n")
+    page = browser.new_context(reduced_motion="reduce").new_page()
+    page.route(
+        "**/api/models", lambda route: (page.set_input_files("#message-file", path), route.continue_())
+    )
     page.goto(f"{url}#decode")
     expect_text(page, "#best", "^the dog")
     page.context.close()
@@ -220,7 +233,7 @@ def test_align_without_sentences(visit: Any) -> None:
     page = visit()
     page.click("#tab-align")
     expect_text(page, "#align-empty", "Type two sentences")
-    assert page.is_visible("#align-empty")
+    playwright.expect(page.locator("#align-empty")).to_be_visible()
 
 
 def test_generate_without_a_model(browser: Any) -> None:
@@ -228,7 +241,7 @@ def test_generate_without_a_model(browser: Any) -> None:
     with in_process(Models(lm=language_model())) as address:
         visit = Visit(browser, address, "test_generate_without_a_model", tab="generate")
         expect_text(visit.page, "#generate-missing", "hiddenite serve --hmm MODEL")
-        assert visit.page.is_disabled("#keywords")
+        playwright.expect(visit.page.locator("#keywords")).to_be_disabled()
         assert visit.page.is_disabled("#generate-go")
         visit.page.click("#tab-correct")
         expect_text(visit.page, "#correct-missing", "--corrector MODEL")
@@ -277,7 +290,9 @@ def test_keyboard_alone(visit: Any) -> None:
     page.keyboard.press("ArrowRight")
     assert focused() == "tab-tag"
     assert page.is_visible("#tag")
-    playwright.expect(page.locator("#tag .token").first).to_be_visible()  # before that there is nothing to reach
+    playwright.expect(
+        page.locator("#tag .token").first
+    ).to_be_visible()  # before that there is nothing to reach
     for _ in range(4):
         page.keyboard.press("Tab")
     assert focused() == "token"

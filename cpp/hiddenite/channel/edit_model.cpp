@@ -43,16 +43,19 @@ void EditModel::fill_tables() {
   for (Letter a = Alphabet::END; a < n; ++a) {
     for (Letter x = 0; x < n; ++x) {
       for (Letter y = 0; y < n; ++y) {
-        base_[place({a, 0, x, y})] = scale_of_first_[a] * prior_.prob({a, 0, x, y});
+        base_[place({a, 0, x, y})] = scale_of_first_[a] * prior_.prob_of_form({a, 0, x, y});
         if (y >= Alphabet::END && a != Alphabet::END) {  // y stands for the second intended character
-          base_[place({a, y, x, 0})] = scale_of_first_[a] * prior_.prob({a, y, x, 0});
+          base_[place({a, y, x, 0})] = scale_of_first_[a] * prior_.prob_of_form({a, y, x, 0});
         }
       }
     }
   }
   for (const std::uint32_t key : prior_.listed_pieces()) {
     const Edit edit = Edit::from_key(key);
-    if (!is_listed_form(edit)) continue;
+    if (!is_listed_form(edit)) {
+      base_[place(edit)] = scale_of_first_[edit.a] * prior_.prob(edit);
+      continue;
+    }
     listed_.insert(key, static_cast<std::uint32_t>(listed_base_.size()));
     listed_keys_.push_back(key);
     listed_base_.push_back(scale_of_first_[edit.a] * prior_.prob(edit));
@@ -203,26 +206,61 @@ double EditModel::log_prob(std::u32string_view intended, std::u32string_view see
   return std::log(prob(alphabet_.letters(intended), alphabet_.letters(seen)));
 }
 
-// A place of the word is written by a piece of c alone or of c and the b behind it.
-void EditModel::bound_pieces_of(Letter c, Letter b, const std::vector<double>& alone) {
+// What a place of the word that is not dropped has at most: 1 / (1 - dropped alone - dropped with the b behind it).
+double EditModel::rest_of(Letter c, Letter b) const {
+  if (c == Alphabet::END) return 1.0;
+  return 1.0 / std::max(1.0 - most({c, 0, 0, 0}) - (b == Alphabet::NOTHING ? 0.0 : most({c, b, 0, 0})), 1e-3);
+}
+
+// A piece of c and b seen as two characters, beside c alone seen as the same.
+void EditModel::bound_two(Edit edit, double as_two) {
+  const std::size_t n = alphabet_.size(), xy = edit.x * n + edit.y;
+  double& pair = rest_.pair2[edit.a * n * n + xy];
+  pair = std::max(pair, as_two);
+  const double two = (most({edit.a, 0, edit.x, edit.y}) + as_two) * rest_of(edit.a, edit.b);
+  rest_.two[xy] = std::max(rest_.two[xy], two);
+  const bool has_x = edit.a == edit.x || edit.b == edit.x, has_y = edit.a == edit.y || edit.b == edit.y;
+  if (!has_x || !has_y) rest_.two_without[xy] = std::max(rest_.two_without[xy], two);
+}
+
+// A place of the word is written by a piece of c alone or of c and any b behind it. Nearly all pieces of two characters
+// seen as two have the same probability, so the greatest rest over b serves them all, or the greatest but one where b
+// itself is excluded; the few others are bounded one by one.
+void EditModel::bound_pieces_of(Letter c) {
   const auto size = static_cast<Letter>(alphabet_.size());
   const std::size_t n = size;
   const bool has_pair = c != Alphabet::END;
-  const double both = has_pair ? most({c, b, 0, 0}) : 0.0;
-  const double rest = 1.0 / std::max(1.0 - alone[0] - both, 1e-3);
-  rest_.pair0[c] = std::max(rest_.pair0[c], both);
-  const auto raise = [](double& bound, double value) { bound = std::max(bound, value); };
-  for (Letter x = Alphabet::OTHER; x < size; ++x) {
-    raise(rest_.pair1[c * n + x], has_pair ? most({c, b, x, 0}) : 0.0);
-    const bool has_x = c == x || b == x;
-    for (Letter y = Alphabet::OTHER; y < size; ++y) {
-      const double as_xy = has_pair ? most({c, b, x, y}) : 0.0;
-      raise(rest_.pair2[(c * n + x) * n + y], as_xy);
-      const double two = (alone[x * n + y] + as_xy) * rest;
-      raise(rest_.two[x * n + y], two);
-      if (!has_x || !(c == y || b == y)) raise(rest_.two_without[x * n + y], two);
+  Letter best = Alphabet::NOTHING, next = Alphabet::NOTHING;
+  double rest = rest_of(c, best), next_rest = rest;  // no b at all is the least
+  for (Letter b = Alphabet::END; has_pair && b < size; ++b) {
+    rest_.pair0[c] = std::max(rest_.pair0[c], most({c, b, 0, 0}));
+    for (Letter x = Alphabet::OTHER; x < size; ++x) {
+      double& pair = rest_.pair1[c * n + x];
+      pair = std::max(pair, most({c, b, x, 0}));
+    }
+    const double with_b = rest_of(c, b);
+    if (with_b > rest) {
+      next = best, next_rest = rest;
+      best = b, rest = with_b;
+    } else if (with_b > next_rest || next == Alphabet::NOTHING) {
+      next = b, next_rest = with_b;
     }
   }
+  const double as_two = has_pair ? scale_of_first_[c] * prior_.prob_of_two_others() : 0.0;
+  for (Letter x = Alphabet::OTHER; x < size; ++x) {
+    for (Letter y = Alphabet::OTHER; y < size; ++y) {
+      const double alone = most({c, 0, x, y}) + as_two;
+      double& pair = rest_.pair2[(c * n + x) * n + y];
+      pair = std::max(pair, as_two);
+      rest_.two[x * n + y] = std::max(rest_.two[x * n + y], alone * rest);
+      if (x == c && y == c) continue;  // nothing is lacking
+      // The b that has what c lacks.
+      const Letter excluded = x == c || x == y ? y : y == c ? x : Letter{Alphabet::NOTHING};
+      const double without = alone * (excluded == best && excluded != Alphabet::NOTHING ? next_rest : rest);
+      rest_.two_without[x * n + y] = std::max(rest_.two_without[x * n + y], without);
+    }
+  }
+  for (Letter b = Alphabet::OTHER; has_pair && b < size; ++b) bound_two({c, b, b, c}, most({c, b, b, c}));
 }
 
 // The same for one seen character, neighbour by neighbour: what a neighbour makes likely to be dropped, it makes
@@ -258,19 +296,8 @@ void EditModel::bound_rest() {
   rest_.two.assign(n * n, 0.0);
   rest_.two_without = rest_.pair1 = rest_.two;
   rest_.pair2.assign(n * n * n, 0.0);
-  for (Letter c = Alphabet::END; c < size; ++c) {
-    std::vector<double> alone(n * n, 0.0);  // [x, y]; [0]: nothing is seen
-    alone[0] = c == Alphabet::END ? 0.0 : most({c, 0, 0, 0});
-    for (Letter x = Alphabet::OTHER; x < size; ++x) {
-      alone[x * n] = most({c, 0, x, 0});
-      for (Letter y = Alphabet::OTHER; y < size; ++y) alone[x * n + y] = most({c, 0, x, y});
-    }
-    if (c == Alphabet::END) {  // nothing follows
-      bound_pieces_of(c, Alphabet::NOTHING, alone);
-      continue;
-    }
-    for (Letter b = Alphabet::END; b < size; ++b) bound_pieces_of(c, b, alone);
-  }
+  for (Letter c = Alphabet::END; c < size; ++c) bound_pieces_of(c);
+  for (std::size_t i = 0; i < listed_keys_.size(); ++i) bound_two(Edit::from_key(listed_keys_[i]), listed_most_[i]);
   for (Letter c = Alphabet::END; c < size; ++c) {
     bool has_new = false;  // neighbours that were never seen are all alike
     for (Letter left = 0; left < size; ++left) {

@@ -72,7 +72,9 @@ class EditModel {
   void fill_tables();
   void group_rows(std::span<const std::uint64_t> keys);
   void bound_rest();
-  void bound_pieces_of(Letter c, Letter b, const std::vector<double>& alone);
+  double rest_of(Letter c, Letter b) const;
+  void bound_pieces_of(Letter c);
+  void bound_two(Edit edit, double as_two);
   void bound_single(Letter left, Letter c);
   // Pieces of two characters seen as two are many: only what differs from the prior's form is listed.
   static bool is_listed_form(Edit edit) { return edit.b != Alphabet::NOTHING && edit.y != Alphabet::NOTHING; }

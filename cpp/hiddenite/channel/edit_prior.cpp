@@ -166,8 +166,14 @@ double EditPrior::prob_of_two(Edit edit, const Shares& shares) const {
     return edit.a == edit.b ? 0.0 : ERROR_MASS * shares.transposition;
   }
   if (!at_end && edit.x == edit.a && edit.y == edit.b) return 0.0;
+  return prob_of_two_others(shares);
+}
+
+double EditPrior::prob_of_two_others(const Shares& shares) {
   return ERROR_MASS * shares.two_for_two / (NUM_COMMON * NUM_COMMON);
 }
+
+double EditPrior::prob_of_two_others() const { return prob_of_two_others(shares_of(kind_)); }
 
 double EditPrior::prob_of_end(Edit edit, const Shares& shares) const {
   if (edit.b != Alphabet::NOTHING) return 0.0;

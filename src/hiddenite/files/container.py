@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Iterable
 from typing import IO
 
-from hiddenite._core import COMPILED_MAGIC, Container, write_container
+from hiddenite._core import COMPILED_MAGIC, Container, NgramTable, open_compiled_member, write_container
 from hiddenite.errors import FormatError
 
 KIND = "archive"
@@ -78,3 +78,10 @@ class Members:
                 self._name, None, f"'{name}' has another size than the index says; {self._advice}"
             )
         return content
+
+    def table(self, name: str) -> NgramTable:
+        """Return the compiled language model that a member is; it stays in the file."""
+        place, size = self._place[name]
+        if size is not None:
+            raise FormatError(self._name, None, f"'{name}' is deflated, expected it as it is; {self._advice}")
+        return open_compiled_member(self._container, place, self._name)

@@ -19,10 +19,10 @@ export async function chosenText(input, most) {
   return text.replaceAll("\r\n", "\n").replace(/\n$/, "");
 }
 
-// A file that is chosen fills a field as if it had been typed.
+// A file that is chosen fills a field as if it had been typed; it may have been chosen before the page had started.
 export function fillFrom(inputId, fieldId, errorId, most, change = (text) => text) {
   const input = byId(inputId);
-  input.addEventListener("change", async () => {
+  const fill = async () => {
     if (input.files.length === 0) return;
     try {
       byId(fieldId).value = change(await chosenText(input, most));
@@ -31,5 +31,7 @@ export function fillFrom(inputId, fieldId, errorId, most, change = (text) => tex
       showError(byId(errorId), error);
     }
     input.value = ""; // the same file can be chosen again
-  });
+  };
+  input.addEventListener("change", fill);
+  fill();
 }

@@ -34,4 +34,5 @@ export function startReport(info) {
     });
   };
   for (const one of inputs) one.addEventListener("change", update);
+  if (inputs.some((one) => one.files.length)) update(); // chosen before the page had started
 }
