@@ -43,7 +43,16 @@ _TITLES = frozenset(
         "sergt",
     )
 )
-_LAST = 0x1FFFF  # beyond it there are ideographs and nothing that joins
+# Where there are characters that join; elsewhere are ideographs, syllables, old scripts, private characters.
+_JOINING = (
+    (0x300, 0x3100),
+    (0xA600, 0xAC00),
+    (0xFB00, 0xFE30),
+    (0x10000, 0x12000),
+    (0x13400, 0x13500),
+    (0x16A00, 0x17000),
+    (0x1B000, 0x1F000),
+)
 _LONGEST = 40  # characters of a word that is looked up in parts
 
 
@@ -67,7 +76,8 @@ class Span(NamedTuple):
 @functools.cache
 def joiners() -> str:
     """Return the characters that belong to the one before them, as a class of a regular expression."""
-    found = [c for c in range(0x300, _LAST) if unicodedata.category(chr(c)) in ("Mn", "Mc", "Me")]
+    every = (c for block in _JOINING for c in range(*block))
+    found = [c for c in every if unicodedata.category(chr(c)) in ("Mn", "Mc", "Me")]
     ranges: list[list[int]] = []
     for c in [*found, 0x200C, 0x200D]:  # the joiners of Indic and Arabic scripts
         if ranges and ranges[-1][1] == c - 1:

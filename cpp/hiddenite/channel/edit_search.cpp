@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <string_view>
 
 #include "hiddenite/base/types.hpp"
 
@@ -23,11 +24,12 @@ std::vector<ListedWord> sorted_letters(const Alphabet& alphabet, const std::vect
     const bool fits = std::find(letters.begin(), letters.end(), Alphabet::OTHER) == letters.end();
     if (fits && !letters.empty()) result.push_back({std::move(letters), i});
   }
-  std::stable_sort(result.begin(), result.end(),
-                   [](const ListedWord& a, const ListedWord& b) {
-                     return std::lexicographical_compare(a.letters.begin(), a.letters.end(), b.letters.begin(),
-                                                         b.letters.end(), [](int x, int y) { return x < y; });
-                   });
+  const auto text = [](const Letters& letters) {  // is compared as bytes without a sign
+    return std::string_view(reinterpret_cast<const char*>(letters.data()), letters.size());
+  };
+  std::stable_sort(result.begin(), result.end(), [&](const ListedWord& a, const ListedWord& b) {
+    return text(a.letters) < text(b.letters);
+  });
   return result;
 }
 

@@ -36,6 +36,7 @@ WordLexicon::WordLexicon(const NgramTable& table, const NgramTable& letters, con
   if (listed.words.size() != listed.weights.size()) {
     throw ModelError("the word list has other numbers of words and of weights");
   }
+  log_list_.reserve(listed.words.size());
   double outside = 0.0;  // the weight of the words outside V
   for (std::size_t i = 0; i < listed.words.size(); ++i) {
     if (!(listed.weights[i] > 0.0)) {
@@ -50,10 +51,11 @@ WordLexicon::WordLexicon(const NgramTable& table, const NgramTable& letters, con
   const bool is_trusted = listed.trusts_list && lists_language_;
   is_distrusted_.assign(table.vocabulary.size(), false);
   words_.reserve(table.vocabulary.size() + listed.words.size());
+  place_of_.reserve(words_.capacity());
   for (WordId w = NUM_SPECIAL_WORDS; w < table.vocabulary.size(); ++w) {
     const std::string_view text = table.vocabulary.word(w);
     const bool is_rare = is_trusted && neighbours[w] < listed.rare_below;
-    is_distrusted_[w] = is_rare && !log_list_.contains(std::string(text));
+    is_distrusted_[w] = is_rare && !log_list_.contains(text);
     if (!is_distrusted_[w] && is_wordlike(to_characters(text))) add(text, w);
   }
   for (const std::string& word : listed.words) {
@@ -69,7 +71,7 @@ bool WordLexicon::has_half(const std::vector<std::uint32_t>& neighbours, std::ui
     const std::string_view text = table_.vocabulary.word(w);
     if (neighbours[w] < rare_below || !is_wordlike(to_characters(text))) continue;
     ++num_frequent;
-    num_listed += log_list_.contains(std::string(text));
+    num_listed += log_list_.contains(text);
   }
   return num_listed > 0 && 2 * num_listed >= num_frequent;
 }
@@ -106,7 +108,7 @@ std::uint32_t WordLexicon::find(std::string_view word) const {
 
 double WordLexicon::log_list(std::string_view word) const {
   if (log_list_.empty()) return LOG_ZERO;
-  const auto found = log_list_.find(std::string(word));
+  const auto found = log_list_.find(word);
   return found == log_list_.end() ? LOG_ZERO : found->second;
 }
 

@@ -14,6 +14,7 @@
 // one that has at least half of the model's other words. A few names are not.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -36,6 +37,12 @@ struct LexiconWord {
   WordId id;          // UNKNOWN: scored as <unk>
   double log_spell;   // ln p_spell, 0 for words of the model
   double log_prior;   // ln p_1(word), spelling included: what candidates are chosen by
+};
+
+// Texts are looked up without being copied.
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
 class WordLexicon {
@@ -68,7 +75,7 @@ class WordLexicon {
 
   const NgramTable& table_;
   const NgramTable& letters_;
-  std::unordered_map<std::string, double> log_list_;
+  std::unordered_map<std::string, double, TextHash, std::equal_to<>> log_list_;
   std::unordered_map<std::string_view, std::uint32_t> place_of_;
   bool lists_language_ = false;
   std::vector<bool> is_distrusted_;  // [word of V]

@@ -3,7 +3,7 @@
 ==================  =================================================================================
 header.json         format, version, settings, the letters that the pieces are numbered by
 lm                  the language model, compiled (``cpp/hiddenite/lm/compiled.hpp``)
-letters.arpa        the model over characters of rare words
+letters             the model over characters of rare words, compiled
 words.txt           the word list, and weights.npy its weights
 keys.npy            pieces of the edit model, and counts.npy how often each is expected
 seen.txt            learnt pairs: what was seen, meant.txt what was meant, pair_counts.npy how often
@@ -17,15 +17,14 @@ import os
 
 import numpy as np
 
-from hiddenite._core import read_arpa, write_arpa, write_compiled
+from hiddenite._core import write_compiled
 from hiddenite.correct.corrector import Corrector, Learnt
 from hiddenite.correct.settings import Settings
 from hiddenite.files.archive import Archive, read_archive, write_archive
-from hiddenite.files.corpus import chunk_source
 from hiddenite.ngram import NgramModel
 
 FORMAT = "hiddenite corrector"
-VERSION = 1
+VERSION = 2
 _HINT = "expected a model file of `hiddenite correct learn` or of Corrector.save"
 
 
@@ -53,7 +52,7 @@ def write_corrector(path: str | os.PathLike[str], corrector: Corrector) -> None:
         "settings": corrector.settings.to_dict(),
         "alphabet": learnt.alphabet,
     }
-    files = {"lm": _compiled(corrector.lm), "letters.arpa": _arpa(corrector.letters)}
+    files = {"lm": _compiled(corrector.lm), "letters": _compiled(corrector.letters)}
     write_archive(path, header, words, arrays, files, compress=False)
 
 
@@ -63,21 +62,14 @@ def _compiled(lm: NgramModel) -> bytes:
     return bytes(out)
 
 
-def _arpa(lm: NgramModel) -> bytes:
-    out = bytearray()
-    write_arpa(lm._table, out.extend, False)
-    return bytes(out)
-
-
 def read_corrector(path: str | os.PathLike[str]) -> Corrector:
     """Read a model file; raises FormatError for anything else."""
-    return read_archive(path, FORMAT, VERSION, _HINT, lambda archive: _read(archive, os.fspath(path)))
+    return read_archive(path, FORMAT, VERSION, _HINT, _read)
 
 
-def _read(archive: Archive, name: str) -> Corrector:
+def _read(archive: Archive) -> Corrector:
     settings = Settings.from_dict(archive.header["settings"])
     lm = NgramModel(archive.table("lm"))
-    letters, _, _ = read_arpa(chunk_source(iter([archive.file("letters.arpa")])), name, None)
     words = archive.words("words")
     weights = archive.array("weights", np.float64, len(words))
     seen, meant, totals = (archive.words(member) for member in ("seen", "meant", "totals"))
@@ -97,4 +89,4 @@ def _read(archive: Archive, name: str) -> Corrector:
         alphabet,
     )
     listed = dict(zip(words, weights.tolist(), strict=True))
-    return Corrector(lm, settings, listed, learnt=learnt, letters=NgramModel(letters))
+    return Corrector(lm, settings, listed, learnt=learnt, letters=NgramModel(archive.table("letters")))

@@ -54,7 +54,7 @@ _DECISIONS: dict[str, dict[str, Any]] = {
         "careful_threshold": 0.6,
     },
 }
-_RECIPE = 11  # is raised when a model built in another way must not be found any more
+_RECIPE = 12  # is raised when a model built in another way must not be found any more
 Report = Callable[[str], None]
 
 

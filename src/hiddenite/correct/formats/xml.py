@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 from xml.parsers import expat
-from xml.sax.saxutils import escape
 
 from hiddenite.correct.answers import Change
 from hiddenite.correct.documents import Edit, Passage, Word
@@ -178,7 +177,8 @@ def content_edits(raw: str, word: Word, new: str) -> Iterator[Edit]:
 
 def quoted(text: str, quote: str = '"') -> str:
     """Return a text as it may stand between tags, and within the quotes around it if there are any."""
-    return escape(text, {'"': "&quot;", "'": "&apos;"} if quote in ('"', "'") else {})
+    escaped = html.escape(text, quote=False)
+    return escaped.replace('"', "&quot;").replace("'", "&apos;") if quote in ('"', "'") else escaped
 
 
 def alternatives(old: str, changes: Sequence[Change]) -> list[tuple[str, float]]:
