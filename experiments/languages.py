@@ -80,7 +80,8 @@ which were fixed before two models were compared. `make experiments-full` goes o
 Many-to-one accuracy in percent, the number of seeds in brackets, the papers' figure after a stroke. Where a
 model has one seed, a difference of a point or two may be chance. The treebanks' editions differ from the
 papers' in size and tags. The first cells of consensus on Danish and the WSJ sample were made with a Python
-version of the merging of tags; run again with the version that users have, they are the same to the last digit.
+version of the merging of tags; run again with the version that users have, they are the same to the last
+digit.
 """
 
 
