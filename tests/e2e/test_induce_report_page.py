@@ -76,6 +76,8 @@ def saved(page: Any, folder: Path) -> ClassNames:
 def test_classes_that_were_merged_are_renamed_together(view: Any, tmp_path: Path) -> None:
     view.locator("#T0").get_by_role("button", name="merge into T2").click()
     playwright.expect(view.locator("#T0 header")).to_contain_text("one class with T2")
+    assert view.locator("#T0 .dubious").count() == 0  # of T0 or T2 is no doubt any more
+    assert view.locator("#T1 .dubious").count() == 1
     name_class(view, "T2", "NOUN")
     playwright.expect(view.get_by_label("Name of class T0")).to_have_value("NOUN")
     assert saved(view, tmp_path).label(["dog", "man", "can"], ["T2", "T0", "T1"]) == ["NOUN", "NOUN", "T1"]

@@ -119,6 +119,7 @@ function split(tag, name) {
     drafts.delete(tag);
   });
 }
+function dubious(one) { return one.d.filter(entry => label(entry[3]) !== label(one.t)); }
 function labels() {
   const all = new Set(data.classes.map(one => label(one.t)));
   for (const own of Object.values(mapping.words)) for (const name of Object.values(own)) all.add(name);
@@ -199,10 +200,10 @@ function splitter(one) {
     () => split(one.t, name.value), "move " + one.t, "main");
   name.addEventListener("keydown", event => { if (event.key === "Enter") split(one.t, name.value); });
   const pick = button("Pick all dubious words", () => {
-    for (const entry of one.d) chosen.get(one.t).add(entry[0]);
+    for (const entry of dubious(one)) chosen.get(one.t).add(entry[0]);
     draw();
   }, "pick " + one.t);
-  pick.disabled = !one.d.length;
+  pick.disabled = !dubious(one).length;
   act.disabled = !count;
   row.append(make("span", "Split: pick words, then", "meta"), name, act, pick);
   return row;
@@ -212,9 +213,9 @@ function article(one) {
   node.id = one.t;
   one.w.forEach(entry => words.append(chip(one, entry, false)));
   node.append(head(one), make("h3", "Typical words, with their number of tokens"), words);
-  if (one.d.length) {
+  if (dubious(one).length) {
     const doubtful = make("div", undefined, "words dubious");
-    one.d.forEach(entry => doubtful.append(chip(one, entry, true)));
+    dubious(one).forEach(entry => doubtful.append(chip(one, entry, true)));
     node.append(make("h3", "Dubious words, with the class they may belong to instead"), doubtful);
   }
   if (one.s.length) node.append(make("h3", "In context"), sentences(one));
