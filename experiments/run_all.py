@@ -22,6 +22,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from experiments.cells import scores
 from experiments.common import (
     BUILD,
     PAPERS,
@@ -36,6 +37,7 @@ from experiments.common import (
 )
 
 DOCS = ROOT / "docs"
+OF_LANGUAGES = ("dubbin2012", "dubbin2014")  # papers with claims that experiments/languages.py decides
 PICTURES = "img/experiments-"  # beside the page
 INTRODUCTION = """\
 # The papers' tables and figures
@@ -89,7 +91,11 @@ def _anchor(title: str) -> str:
 def recorded(directory: Path, papers: Iterable[str] = PAPERS) -> list[dict[str, Any]]:
     """Return the results that are there, in the order of the page."""
     files = (directory / f"{paper}.json" for paper in papers)
-    return [json.loads(file.read_text(encoding="utf-8")) for file in files if file.exists()]
+    records = [json.loads(file.read_text(encoding="utf-8")) for file in files if file.exists()]
+    for record in records:
+        if record["data"] == "real" and record["paper"] in OF_LANGUAGES:
+            record["pieces"]["languages"] = scores()
+    return records
 
 
 def write_page(results: Path, target: Path, pictures: str) -> None:

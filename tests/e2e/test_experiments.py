@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.cells import lexicon_matches, one_tag_is_best
 from experiments.common import (
     PAPERS,
     RESULTS,
@@ -63,6 +64,12 @@ def test_what_was_not_run_is_not_judged() -> None:
     claim = Claim("a", "b", "c", "d", ("one", "two"), lambda p: Judgement(True, ""))
     assert claim.judged({"one": 1}) == Judgement(None, "not run: two")
     assert untestable("a", "b", "c", "no data").judged({}) == Judgement(None, "no data")
+
+
+def test_two_languages_decide_nothing() -> None:
+    two = dict(list(WORLDS["dubbin2012"](True)["languages"].items())[:2])
+    assert one_tag_is_best(two) == Judgement(None, "2 languages are run at full length, 3 needed")
+    assert lexicon_matches(two).holds is None
 
 
 def test_sub_linear_compares_factors() -> None:

@@ -1,6 +1,9 @@
 """The page of induce report: classes to look at, rename, merge and split, for keyboard and pointer.
 
 What the reader does is a list of changes of one object, the mapping, which the page saves and opens again.
+Classes of one name are one class from then on: they are renamed and merged together until one is separated.
+The page is drawn anew after each change, so the script brings back the focus and what was typed but not yet
+used, and waits for the pointer to be released: a button must not vanish between pressing and releasing.
 """
 
 from __future__ import annotations
@@ -47,7 +50,8 @@ _SCRIPT = """
 const data = JSON.parse(document.getElementById("data").textContent);
 const view = document.getElementById("view"), box = document.getElementById("search");
 const undo = document.getElementById("undo"), tally = document.getElementById("tally");
-let mapping = { names: {}, words: {} }, past = [], saved = true;
+let mapping = { names: {}, words: {} }, past = [], saved = true, pressed = false, waiting = false;
+const drafts = new Map();
 const chosen = new Map(data.classes.map(one => [one.t, new Set()]));
 const byTag = new Map(data.classes.map(one => [one.t, one]));
 
@@ -57,15 +61,24 @@ function make(name, text, kind) {
   if (kind) node.className = kind;
   return node;
 }
-function button(text, act, kind) {
+function get(from, key) { return Object.hasOwn(from, key) ? from[key] : undefined; }
+function put(into, key, value) {  // any word may be a key: "constructor", "__proto__"
+  Object.defineProperty(into, key, { value, writable: true, enumerable: true, configurable: true });
+}
+function button(text, act, key, kind) {
   const node = make("button", text, kind);
   node.type = "button";
+  node.dataset.key = key;
   node.addEventListener("click", act);
   return node;
 }
 function query() { return box.value.trim().toLowerCase(); }
 function percent(p) { return (100 * p).toFixed(p > .995 ? 0 : 1) + " %"; }
-function label(tag) { return mapping.names[tag] || tag; }
+function label(tag) { return get(mapping.names, tag) || tag; }
+function moved(tag, word) { return get(get(mapping.words, tag) || {}, word); }
+function partners(tag) {
+  return data.classes.map(one => one.t).filter(t => t !== tag && label(t) === label(tag));
+}
 function clean(name) { return name.trim().replace(/\\s+/g, "_"); }
 function change(act) {
   past.push(JSON.stringify(mapping));
@@ -73,25 +86,40 @@ function change(act) {
   saved = false;
   draw();
 }
+function call(old, name) {  // all that is called one way, another way
+  for (const one of data.classes) if (label(one.t) === old) put(mapping.names, one.t, name);
+  for (const own of Object.values(mapping.words)) {
+    for (const word of Object.keys(own)) if (own[word] === old) put(own, word, name);
+  }
+}
 function rename(tag, name) {
   if (clean(name) === label(tag)) return draw();
-  change(() => { if (clean(name)) mapping.names[tag] = clean(name); else delete mapping.names[tag]; });
+  if (clean(name)) change(() => call(label(tag), clean(name))); else separate(tag);
 }
 function merge(tag, other) {
-  change(() => { mapping.names[tag] = label(other); });
+  change(() => call(label(tag), label(other)));
+}
+function separate(tag) {
+  change(() => {
+    const rest = partners(tag);
+    if (rest.length && label(tag) === tag) rest.forEach(t => put(mapping.names, t, rest[0]));
+    delete mapping.names[tag];
+  });
 }
 function split(tag, name) {
   const words = chosen.get(tag);
   if (!words.size || !clean(name)) return;
   change(() => {
-    const own = mapping.words[tag] = mapping.words[tag] || {};
+    const own = get(mapping.words, tag) || {};
     for (const word of words) {
-      if (clean(name) === label(tag)) delete own[word]; else own[word] = clean(name);
+      if (clean(name) === label(tag)) delete own[word]; else put(own, word, clean(name));
     }
-    if (!Object.keys(own).length) delete mapping.words[tag];
+    if (Object.keys(own).length) put(mapping.words, tag, own); else delete mapping.words[tag];
     words.clear();
+    drafts.delete(tag);
   });
 }
+function dubious(one) { return one.d.filter(entry => label(entry[3]) !== label(one.t)); }
 function labels() {
   const all = new Set(data.classes.map(one => label(one.t)));
   for (const own of Object.values(mapping.words)) for (const name of Object.values(own)) all.add(name);
@@ -102,7 +130,7 @@ function chip(one, entry, doubtful) {
   const node = button(undefined, () => {
     if (set.has(word)) set.delete(word); else set.add(word);
     draw();
-  });
+  }, (doubtful ? "doubt " : "word ") + one.t + " " + word);
   const text = make("span", word);
   text.dir = "auto";
   if (query() && word.toLowerCase().includes(query())) text.className = "hit";
@@ -110,22 +138,28 @@ function chip(one, entry, doubtful) {
   node.setAttribute("aria-pressed", set.has(word));
   node.title = tokens + " tokens, " + percent(p) + " " + label(one.t) + ", " + percent(q) + " " +
     label(other);
-  const moved = (mapping.words[one.t] || {})[word];
-  if (moved) { node.classList.add("moved"); node.append(make("small", " → " + moved)); }
+  const away = moved(one.t, word);
+  if (away) { node.classList.add("moved"); node.append(make("small", " → " + away)); }
   return node;
 }
 function head(one) {
   const top = make("header"), name = make("input"), bar = make("div", undefined, "bar"), fill = make("i");
   name.value = label(one.t);
   name.setAttribute("aria-label", "Name of class " + one.t);
+  name.dataset.key = "name " + one.t;
   name.setAttribute("list", "names");
-  name.addEventListener("change", () => rename(one.t, name.value));
+  name.addEventListener("change", () => setTimeout(() => rename(one.t, name.value)));  // focus has moved
   fill.style.width = 100 * one.p + "%";
   bar.append(fill);
   bar.title = "mean probability of the class over its tokens";
   top.append(make("b", one.t), name, make("span", one.n.toLocaleString("en") + " tokens (" +
     percent(one.n / data.tokens) + "), " + one.k.toLocaleString("en") + " words", "meta"), bar,
     make("span", "confidence " + percent(one.p), "meta"));
+  const others = partners(one.t);
+  if (others.length) {
+    top.append(make("span", "one class with " + others.join(", "), "meta"),
+      button("Separate", () => separate(one.t), "separate " + one.t));
+  }
   return top;
 }
 function sentences(one) {
@@ -147,7 +181,7 @@ function similar(one) {
     const same = label(other) === label(one.t);
     const words = byTag.get(other).w.slice(0, 3).map(entry => entry[0]).join(", ");
     const node = button((same ? "merged with " : "merge into ") + label(other) + ": " + words + " … (" +
-      percent(value) + " similar)", () => merge(one.t, other));
+      percent(value) + " similar)", () => merge(one.t, other), "merge " + one.t + " " + other);
     node.disabled = same;
     node.title = "typical words: " + byTag.get(other).w.slice(0, 8).map(entry => entry[0]).join(", ");
     row.append(node);
@@ -157,16 +191,19 @@ function similar(one) {
 function splitter(one) {
   const row = make("div", undefined, "row"), name = make("input"), count = chosen.get(one.t).size;
   name.placeholder = "name of the new class";
+  name.dataset.key = "draft " + one.t;
+  name.value = drafts.get(one.t) || "";
+  name.addEventListener("input", () => drafts.set(one.t, name.value));
   name.setAttribute("list", "names");
   name.setAttribute("aria-label", "Class for the words that are picked in " + one.t);
   const act = button("Move " + count + " picked word" + (count === 1 ? "" : "s"),
-    () => split(one.t, name.value), "main");
+    () => split(one.t, name.value), "move " + one.t, "main");
   name.addEventListener("keydown", event => { if (event.key === "Enter") split(one.t, name.value); });
   const pick = button("Pick all dubious words", () => {
-    for (const entry of one.d) chosen.get(one.t).add(entry[0]);
+    for (const entry of dubious(one)) chosen.get(one.t).add(entry[0]);
     draw();
-  });
-  pick.disabled = !one.d.length;
+  }, "pick " + one.t);
+  pick.disabled = !dubious(one).length;
   act.disabled = !count;
   row.append(make("span", "Split: pick words, then", "meta"), name, act, pick);
   return row;
@@ -176,9 +213,9 @@ function article(one) {
   node.id = one.t;
   one.w.forEach(entry => words.append(chip(one, entry, false)));
   node.append(head(one), make("h3", "Typical words, with their number of tokens"), words);
-  if (one.d.length) {
+  if (dubious(one).length) {
     const doubtful = make("div", undefined, "words dubious");
-    one.d.forEach(entry => doubtful.append(chip(one, entry, true)));
+    dubious(one).forEach(entry => doubtful.append(chip(one, entry, true)));
     node.append(make("h3", "Dubious words, with the class they may belong to instead"), doubtful);
   }
   if (one.s.length) node.append(make("h3", "In context"), sentences(one));
@@ -192,7 +229,9 @@ function has(one) {
   return texts.some(text => text.toLowerCase().includes(query()));
 }
 function draw() {
-  const place = scrollY, found = data.classes.filter(has);
+  waiting = pressed;
+  if (pressed) return;
+  const place = scrollY, found = data.classes.filter(has), key = document.activeElement.dataset.key;
   view.replaceChildren(...found.map(article));
   const list = document.getElementById("names");
   list.replaceChildren(...labels().map(name => {
@@ -204,6 +243,9 @@ function draw() {
   tally.textContent = found.length + " of " + data.classes.length + " classes, " + labels().length +
     " names" +
     (saved ? "" : ", not saved");
+  const again = key && [...view.querySelectorAll("[data-key]")].find(node => node.dataset.key === key);
+  const target = again && again.disabled ? again.parentNode.querySelector("input") : again;
+  if (target) target.focus({ preventScroll: true });
   scrollTo(0, place);
 }
 function save() {
@@ -224,7 +266,16 @@ async function load(event) {
   } catch { alert("This is not a mapping file of this page."); }
   event.target.value = "";
 }
-undo.addEventListener("click", () => { mapping = JSON.parse(past.pop()); draw(); });
+function release() {
+  setTimeout(() => {  // after the click
+    pressed = false;
+    if (waiting) draw();
+  });
+}
+undo.addEventListener("click", () => { mapping = JSON.parse(past.pop()); saved = false; draw(); });
+addEventListener("pointerdown", () => { pressed = true; }, true);
+addEventListener("pointerup", release, true);
+addEventListener("pointercancel", release, true);
 document.getElementById("save").addEventListener("click", save);
 document.getElementById("load").addEventListener("change", load);
 box.addEventListener("input", draw);
@@ -255,8 +306,8 @@ def _about(report: InductionReport) -> str:
         f"{len(report.classes)} classes of {report.tokens:,} tokens, {report.types:,} words and "
         f"{report.sentences:,} sentences, the largest class first; mean confidence "
         f"{100 * report.confidence:.1f} %. Type a name over a class's number to rename it; merge it with a "
-        "similar one by its button, or by giving both one name; pick words to split a class. Save the "
-        "mapping and apply it to text: hiddenite induce label TAGGED --mapping names.json."
+        "similar one by its button, or by giving both one name, and separate them again; pick words to split "
+        "a class. Save the mapping and apply it to text: hiddenite induce label TAGGED --mapping names.json."
     )
 
 

@@ -197,12 +197,12 @@ def _report(run: Induction) -> None:
     """Say on stderr what came of it."""
     found = run.diagnostics()
     line = f"log joint {run.last_sweep().log_joint:.1f}"
-    if run.options.is_consensus:
+    if run.options.is_consensus and run.num_chains > 1:
         agreed = run.consensus()
-        line += (
-            f", consensus of {len(agreed.chains)} chains of {run.num_chains}, who agree on "
-            f"{100 * agreed.agreement:.1f} % of the tokens"
-        )
+        used = f"{len(agreed.chains)} of {run.num_chains} chains"
+        agree = f"which agree on {100 * agreed.agreement:.1f} % of the tokens"
+        alone = "the others are too improbable (--tolerance)"
+        line += f", consensus of {used}" + (f", {agree}" if len(agreed.chains) > 1 else f": {alone}")
     elif run.num_chains > 1:
         line += f", chain {found.best_chain + 1} of {run.num_chains}, R-hat {found.r_hat:.3f}"
     if found.ess == found.ess:  # not NaN

@@ -1,0 +1,135 @@
+"""The page of induce report in a real browser. Skipped where Playwright or Chromium is missing."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hiddenite.cli.induce_report_page import page as make_page
+from hiddenite.induction.naming import ClassNames
+from hiddenite.induction.report import ClassReport, ClassWord, InductionReport, Occurrence
+
+playwright = pytest.importorskip("playwright.sync_api")
+CHROMIUM = os.environ.get("HIDDENITE_CHROMIUM") or shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+
+HOSTILE = ("constructor", "__proto__", "</script><script>alert(1)</script>", "ש\u202eלום")
+
+
+def class_of(tag: str, words: tuple[str, ...], similar: tuple[str, ...]) -> ClassReport:
+    typical = tuple(ClassWord(word, 3, 0.8, similar[0], 0.2) for word in words)
+    context = (Occurrence(1, ("the",), words[0], ("barks",)),)
+    return ClassReport(
+        tag, 3 * len(words), len(words), 0.8, typical, typical[:1], context, tuple((t, 0.9) for t in similar)
+    )
+
+
+CLASSES = (
+    class_of("T2", ("dog", "cat", *HOSTILE), ("T0", "T1")),
+    class_of("T0", ("man", "child"), ("T2", "T1")),
+    class_of("T1", ("barks", "can"), ("T0", "T2")),
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def view(browser: Any, tmp_path: Path) -> Iterator[Any]:
+    """The page; it must neither complain nor ask for anything."""
+    path = tmp_path / "classes.html"
+    path.write_text(make_page(InductionReport(CLASSES, 30, 10, 5, 0.8), "run"), encoding="utf-8")
+    page = browser.new_page()
+    faults: list[str] = []
+    page.on("console", lambda message: faults.append(message.text))
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("dialog", lambda dialog: faults.append("dialog"))
+    page.goto(path.as_uri())
+    yield page
+    assert faults == []
+    page.close()
+
+
+def name_class(page: Any, tag: str, name: str) -> None:
+    box = page.get_by_label(f"Name of class {tag}")
+    box.fill(name)
+    box.press("Enter")
+    page.evaluate("new Promise(done => setTimeout(done))")  # names are taken once the focus has moved
+
+
+def saved(page: Any, folder: Path) -> ClassNames:
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save mapping").click()
+    download.value.save_as(folder / "names.json")
+    return ClassNames.load(folder / "names.json")
+
+
+def test_classes_that_were_merged_are_renamed_together(view: Any, tmp_path: Path) -> None:
+    view.locator("#T0").get_by_role("button", name="merge into T2").click()
+    playwright.expect(view.locator("#T0 header")).to_contain_text("one class with T2")
+    assert view.locator("#T0 .dubious").count() == 0  # of T0 or T2 is no doubt any more
+    assert view.locator("#T1 .dubious").count() == 1
+    name_class(view, "T2", "NOUN")
+    playwright.expect(view.get_by_label("Name of class T0")).to_have_value("NOUN")
+    assert saved(view, tmp_path).label(["dog", "man", "can"], ["T2", "T0", "T1"]) == ["NOUN", "NOUN", "T1"]
+    view.get_by_role("button", name="Undo").click()
+    playwright.expect(view.get_by_label("Name of class T0")).to_have_value("T2")
+    playwright.expect(view.locator("#tally")).to_contain_text("not saved")
+    view.locator("#T2").get_by_role("button", name="Separate").click()
+    assert saved(view, tmp_path).label(["dog", "man"], ["T2", "T0"]) == ["T2", "T0"]
+
+
+def test_words_of_any_spelling_can_be_split_off(view: Any, tmp_path: Path) -> None:
+    article = view.locator("#T2")
+    assert article.locator("button.moved").count() == 0
+    article.get_by_label("Class for the words that are picked in T2").fill("odd ones")
+    for word in HOSTILE:
+        article.locator(".words").first.locator("button", has_text=word).first.click()
+    article.get_by_role("button", name="Move 4 picked words").click()  # what was typed is still there
+    playwright.expect(article.locator("button.moved")).to_have_count(4)
+    words = ["dog", *HOSTILE]
+    assert saved(view, tmp_path).label(words, ["T2"] * 5) == ["T2", *["odd_ones"] * 4]
+    name_class(view, "T1", "odd_ones")
+    name_class(view, "T1", "REST")  # the words follow the class whose name they got
+    assert saved(view, tmp_path).label(words, ["T2"] * 5) == ["T2", *["REST"] * 4]
+
+
+def test_the_keyboard_keeps_its_place_and_no_click_is_lost(view: Any) -> None:
+    chip = view.locator("#T2 .words").first.locator("button").nth(1)
+    chip.focus()
+    view.keyboard.press("Enter")
+    playwright.expect(chip).to_have_attribute("aria-pressed", "true")
+    playwright.expect(chip).to_be_focused()
+    box = view.get_by_label("Name of class T2")
+    box.fill("NOUN")
+    box.press("Tab")
+    playwright.expect(view.locator("#T2 header b")).to_have_text("T2")
+    playwright.expect(chip.locator("xpath=../button[1]")).to_be_focused()
+    view.get_by_label("Name of class T0").fill("PERSON")
+    view.locator("#T1").get_by_role("button", name="merge into NOUN").click()  # leaves the field: both count
+    playwright.expect(view.get_by_label("Name of class T0")).to_have_value("PERSON")
+    playwright.expect(view.get_by_label("Name of class T1")).to_have_value("NOUN")
+
+
+def test_a_mapping_is_opened_again(view: Any, tmp_path: Path) -> None:
+    record = {
+        "format": "hiddenite class names",
+        "version": 1,
+        "names": {"T0": "NOUN"},
+        "words": {"T2": {"cat": "PET"}},
+    }
+    (tmp_path / "old.json").write_text(json.dumps(record), encoding="utf-8")
+    view.locator("#load").set_input_files(tmp_path / "old.json")
+    playwright.expect(view.get_by_label("Name of class T0")).to_have_value("NOUN")
+    view.fill("#search", "CAT")
+    assert view.locator("article").count() == 1
+    assert saved(view, tmp_path).name_of("cat", "T2") == "PET"
