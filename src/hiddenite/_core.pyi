@@ -1733,6 +1733,9 @@ class HmmGuide:
     @overload
     def __init__(self, chain: DenseHmm, automaton: Automaton, fixed: Sequence[int], shortest: int, longest: int, threads: int) -> None: ...
 
+    @overload
+    def __init__(self, chain: LexicalHmm, automaton: Automaton, fixed: Sequence[int], shortest: int, longest: int, threads: int) -> None: ...
+
     def begin(self) -> GuidePrefix: ...
 
     def follow(self, prefix: GuidePrefix, word: int) -> tuple[GuidePrefix, float]:
