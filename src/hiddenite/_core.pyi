@@ -1569,10 +1569,15 @@ class EmOptions:
     @smoothing.setter
     def smoothing(self, arg: Smoothing, /) -> None: ...
 
+class SoftTargets:
+    """Words that may stand at each token, with probabilities."""
+
+    def __init__(self, begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], probability: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
 class HmmEm:
     """Training of a chain by incremental expectation-maximisation."""
 
-    def __init__(self, text: TokenText, shape: HmmShape, options: EmOptions, seed: int) -> None: ...
+    def __init__(self, text: TokenText, shape: HmmShape, options: EmOptions, seed: int, targets: SoftTargets | None = None) -> None: ...
 
     def iterate(self, threads: int) -> float: ...
 
