@@ -8,6 +8,7 @@ import pytest
 
 from hiddenite import FormatError
 from hiddenite.hmmlm.distillation import Samples, embedding_clusters, k_means, read_embeddings, read_samples
+from hiddenite.hmmlm.lexical_pruning import most_visited
 from hiddenite.hmmlm.targets import END
 
 
@@ -127,3 +128,12 @@ def test_bad_targets_are_named(tmp_path: Path, targets: str) -> None:
     np.savez(tmp_path / "ids.npz", tokens=np.zeros((1, 2), int))
     with pytest.raises(FormatError, match="target_tokens"):
         read_samples(tmp_path / "ids.npz")
+
+
+def test_the_most_visited_states_stay_one_a_context() -> None:
+    begin = np.array([0, 3, 3, 5, 6], np.uint64)
+    visits = np.array([9.0, 1.0, 5.0, 0.5, 0.25, 0.0])
+    found, kept = most_visited(begin, visits, 4)
+    assert kept.tolist() == [0, 2, 3, 5]
+    assert found.tolist() == [0, 2, 2, 3, 4]
+    assert most_visited(begin, visits, 1)[1].tolist() == [0, 3, 5]
