@@ -5,17 +5,18 @@
 
 #include "bindings.hpp"
 #include "hiddenite/hmm/guide/hmm_ahead.hpp"
+#include "hiddenite/hmm/lexical/guided.hpp"
 
 using namespace nb::literals;
 using namespace hiddenite::hmm;
 
 namespace {
 
-template <class Chain>
+template <class Chain, class Guided = GuidedHmm<Chain>>
 void make_guide(Guide* self, const Chain& chain, const Automaton& automaton, const std::vector<WordId>& fixed,
                 std::uint32_t shortest, std::uint32_t longest, int threads) {
   const WithoutGil release;
-  new (self) Guide(std::make_unique<GuidedHmm<Chain>>(chain), automaton, {fixed, shortest, longest}, threads);
+  new (self) Guide(std::make_unique<Guided>(chain), automaton, {fixed, shortest, longest}, threads);
 }
 
 template <auto move>
@@ -61,6 +62,8 @@ void bind_guide(nb::module_& m) {
            "threads"_a, nb::keep_alive<1, 2>())
       .def("__init__", &make_guide<DenseHmm>, "chain"_a, "automaton"_a, "fixed"_a, "shortest"_a, "longest"_a,
            "threads"_a, nb::keep_alive<1, 2>())
+      .def("__init__", &make_guide<LexicalHmm, GuidedLexical>, "chain"_a, "automaton"_a, "fixed"_a, "shortest"_a,
+           "longest"_a, "threads"_a, nb::keep_alive<1, 2>())
       .def("begin", &Guide::begin)
       .def("follow", &moved<&Guide::follow>, "prefix"_a, "word"_a, "Words before the constraint; p(word | before).")
       .def("advance", &moved<&Guide::advance>, "prefix"_a, "word"_a, "The prefix with the word, and p(word | prefix).")

@@ -72,14 +72,21 @@ void bind_em(nb::module_& m) {
       .def_rw("cross_validated", &EmOptions::cross_validated)
       .def_rw("noise", &EmOptions::noise)
       .def_rw("smoothing", &EmOptions::smoothing);
+  nb::class_<SoftTargets>(m, "SoftTargets", "Words that may stand at each token, with probabilities.")
+      .def("__init__",
+           [](SoftTargets* self, const Input<std::uint64_t>& begin, const Input<WordId>& words,
+              const Input<float>& probability) {
+             new (self) SoftTargets{to_vector(begin), to_vector(words), to_vector(probability)};
+           },
+           "begin"_a, "words"_a, "probability"_a);
   nb::class_<HmmEm>(m, "HmmEm", "Training of a chain by incremental expectation-maximisation.")
       .def("__init__",
-           [](HmmEm* self, const TokenText& text, const HmmShape& shape, const EmOptions& options,
-              std::uint64_t seed) {
+           [](HmmEm* self, const TokenText& text, const HmmShape& shape, const EmOptions& options, std::uint64_t seed,
+              const SoftTargets* targets) {
              const WithoutGil release;
-             new (self) HmmEm(text, shape, options, seed);
+             new (self) HmmEm(text, shape, options, seed, targets);
            },
-           "text"_a, "shape"_a, "options"_a, "seed"_a)
+           "text"_a, "shape"_a, "options"_a, "seed"_a, "targets"_a.none() = nb::none())
       .def("iterate", &HmmEm::iterate, "threads"_a, nb::call_guard<WithoutGil>())
       .def("iterate_under", &HmmEm::iterate_under, "chain"_a, "threads"_a,
            nb::call_guard<WithoutGil>())

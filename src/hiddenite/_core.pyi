@@ -1572,10 +1572,15 @@ class EmOptions:
     @smoothing.setter
     def smoothing(self, arg: Smoothing, /) -> None: ...
 
+class SoftTargets:
+    """Words that may stand at each token, with probabilities."""
+
+    def __init__(self, begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], probability: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
 class HmmEm:
     """Training of a chain by incremental expectation-maximisation."""
 
-    def __init__(self, text: TokenText, shape: HmmShape, options: EmOptions, seed: int) -> None: ...
+    def __init__(self, text: TokenText, shape: HmmShape, options: EmOptions, seed: int, targets: SoftTargets | None = None) -> None: ...
 
     def iterate(self, threads: int) -> float: ...
 
@@ -1735,6 +1740,9 @@ class HmmGuide:
 
     @overload
     def __init__(self, chain: DenseHmm, automaton: Automaton, fixed: Sequence[int], shortest: int, longest: int, threads: int) -> None: ...
+
+    @overload
+    def __init__(self, chain: LexicalHmm, automaton: Automaton, fixed: Sequence[int], shortest: int, longest: int, threads: int) -> None: ...
 
     def begin(self) -> GuidePrefix: ...
 

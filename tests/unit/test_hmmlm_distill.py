@@ -8,6 +8,8 @@ import pytest
 
 from hiddenite import FormatError
 from hiddenite.hmmlm.distillation import Samples, embedding_clusters, k_means, read_embeddings, read_samples
+from hiddenite.hmmlm.lexical_pruning import most_visited
+from hiddenite.hmmlm.targets import END
 
 
 def test_rows_end_before_their_end(tmp_path: Path) -> None:
@@ -91,3 +93,47 @@ def test_bad_vectors_are_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "vectors.npy", np.full((2, 2), np.nan))
     with pytest.raises(FormatError, match="no table of finite numbers"):
         read_embeddings(tmp_path / "vectors.npy")
+
+
+def test_targets_follow_their_tokens(tmp_path: Path) -> None:
+    """Skipped tokens take their lists with them; the end's list belongs to the end of the line."""
+    lists = [[[9, 1.0]], [[3, 0.5], [4, 0.25]], [[0, 1.0]], [[9, 0.75], [5, 0.25]]]
+    records = [{"tokens": [9, 3, 0, 9], "targets": lists, "count": 2}, [4, 9]]
+    (tmp_path / "ids.jsonl").write_text("\n".join(map(json.dumps, records)))
+    found = read_samples(tmp_path / "ids.jsonl", end=9, padding=0)
+    assert found.text == b"3\n3\n4\n"
+    assert found.targets is not None
+    assert found.targets.begin.tolist() == [0, 2, 4, 6, 8, 8, 8]  # the last sample has none
+    assert found.targets.tokens.tolist() == [3, 4, END, 5] * 2
+    tokens = np.array([[9, 3, 0, 9]])
+    ids = np.array([[[9, -1], [3, 4], [0, -1], [9, 5]]])
+    shares = np.array([[[1, 0], [0.5, 0.25], [1, 0], [0.75, 0.25]]])
+    np.savez(tmp_path / "ids.npz", tokens=tokens, target_tokens=ids, target_probs=shares)
+    again = read_samples(tmp_path / "ids.npz", end=9, padding=0)
+    assert again.text == b"3\n"
+    assert again.targets is not None
+    assert again.targets.tokens.tolist() == [3, 4, END, 5]
+    assert again.targets.probabilities.tolist() == [0.5, 0.25, 0.75, 0.25]
+
+
+@pytest.mark.parametrize(
+    "targets", ['"x"', "[[[1, 0.5]]]", "[[[1]], []]", "[[[1, 2]], []]", "[[[-1, 0.5]], []]"]
+)
+def test_bad_targets_are_named(tmp_path: Path, targets: str) -> None:
+    path = tmp_path / "ids.jsonl"
+    path.write_text(f'{{"tokens": [1, 2], "targets": {targets}}}\n')
+    with pytest.raises(FormatError, match="found other targets than expected") as caught:
+        read_samples(path)
+    assert f"{path}:1" in str(caught.value)
+    np.savez(tmp_path / "ids.npz", tokens=np.zeros((1, 2), int))
+    with pytest.raises(FormatError, match="target_tokens"):
+        read_samples(tmp_path / "ids.npz")
+
+
+def test_the_most_visited_states_stay_one_a_context() -> None:
+    begin = np.array([0, 3, 3, 5, 6], np.uint64)
+    visits = np.array([9.0, 1.0, 5.0, 0.5, 0.25, 0.0])
+    found, kept = most_visited(begin, visits, 4)
+    assert kept.tolist() == [0, 2, 3, 5]
+    assert found.tolist() == [0, 2, 2, 3, 4]
+    assert most_visited(begin, visits, 1)[1].tolist() == [0, 3, 5]

@@ -18,18 +18,26 @@ std::vector<float> to_floats(const std::vector<double>& values) { return {values
 
 // ------------------------------------------------------------------- the text
 
-HmmEm::HmmEm(const TokenText& text, HmmShape shape, const EmOptions& options, std::uint64_t seed)
+HmmEm::HmmEm(const TokenText& text, HmmShape shape, const EmOptions& options, std::uint64_t seed,
+             const SoftTargets* targets)
     : shape_((shape.check(), std::move(shape))), options_(options), seed_(seed), prior_(shape_, text) {
   if (options.folds == 0) throw ModelError("found 0 folds, expected at least one");
   if (options.folds == 1 && options.cross_validated) {
     throw ModelError("found one fold, expected two or more to cross-validate");
   }
+  if (targets != nullptr) {
+    targets->check(text.tokens.size() + (shape_.has_end ? text.num_sentences() : 0), shape_.num_words());
+  }
+  std::size_t token = 0;
   folds_.resize(std::min<std::size_t>(options.folds, std::max<std::size_t>(1, text.num_sentences())));
   if (folds_.size() == 1) options_.cross_validated = false;
   for (std::size_t s = 0; s < text.num_sentences(); ++s) {
     Fold& fold = folds_[s % folds_.size()];
     for (const WordId w : text.sentence(s)) fold.words.push_back(w);
     if (shape_.has_end) fold.words.push_back(SENTENCE_END);
+    for (std::size_t p = fold.begin.back(); p < fold.words.size() && targets != nullptr; ++p) {
+      add_targets(fold, p, p == fold.begin.back(), *targets, token++);
+    }
     fold.begin.push_back(fold.words.size());
   }
   std::vector<bool> present(std::size_t{shape_.num_groups()} * shape_.num_groups(), false);
@@ -69,6 +77,7 @@ void HmmEm::build(Fold& fold) const {
     ++fold.arrivals_of[shape_.word_group[fold.words[p - 1]] + 1];
   }
   std::partial_sum(fold.arrivals_of.begin(), fold.arrivals_of.end(), fold.arrivals_of.begin());
+  order_targets(fold, present);
   fold.by_word.resize(fold.words.size());
   std::iota(fold.by_word.begin(), fold.by_word.end(), 0u);
   std::stable_sort(fold.by_word.begin(), fold.by_word.end(),
@@ -167,6 +176,7 @@ SparseHmm HmmEm::chain(const Smoothing& smoothing, int threads) const {
 // --------------------------------------------------------------------- M-step
 
 void HmmEm::replace(Fold& fold, int threads) {
+  weigh_targets(fold, threads);
   parallel_for(shape_.num_groups(), threads,
                [&](std::size_t g, int) { count_group(fold, static_cast<std::uint32_t>(g)); });
   const auto exchange = [&](std::vector<float>& all, const std::vector<float>& part, float factor) {

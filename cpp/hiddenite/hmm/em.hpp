@@ -12,6 +12,14 @@
 // at each word. The counts of a block are T o sum_t alpha_{t-1} w_t', so they are
 // summed per block, in the order of the text: no two threads write the same
 // number, and the result does not depend on them.
+//
+// Soft targets: if another model drew the text and its probabilities q of the words that may stand at a token are
+// known, the token's own counts can be replaced by their mean over q. With c_t(v) the counts of the last step, had v
+// come at t (from the forward recursion alone), the counts of a sentence become
+//   counts(x) + sum_t [ sum_v q_t(v) c_t(v) - c_t(x_t) ]
+// The bracket has mean zero over x_t ~ q_t, so these counts mean the same, with less noise. A list may be cut: q is
+// normalised over it, and a token that is not in its list keeps its counts, which leaves the mean zero. A cell of a
+// fold that would fall below zero is zero.
 #pragma once
 
 #include <vector>
@@ -27,10 +35,20 @@ struct EmOptions {
   Smoothing smoothing;
 };
 
+struct SoftTargets {
+  std::vector<std::uint64_t> begin;  // [token, </s> included], and the end
+  std::vector<WordId> words;
+  std::vector<float> probability;
+
+  // Throws ModelError.
+  void check(std::size_t num_tokens, WordId num_words) const;
+};
+
 class HmmEm {
  public:
-  // Throws ModelError if the shape does not fit the text.
-  HmmEm(const TokenText& text, HmmShape shape, const EmOptions& options, std::uint64_t seed);
+  // Throws ModelError if the shape or the targets do not fit the text.
+  HmmEm(const TokenText& text, HmmShape shape, const EmOptions& options, std::uint64_t seed,
+        const SoftTargets* targets = nullptr);
 
   // One turn of each fold; ln p of the words as each fold was met. The first
   // call starts from random probabilities and uses those for all folds.
@@ -59,6 +77,12 @@ class HmmEm {
                std::vector<std::vector<float>> emissions);
 
  private:
+  struct SoftEntry {
+    std::uint32_t position;
+    WordId word;
+    float weight;   // q(word) - [it is the token]
+    bool is_first;  // of its sentence
+  };
   struct Fold {
     std::vector<WordId> words;              // sentence by sentence, </s> included
     std::vector<std::uint64_t> begin{0};    // of each sentence
@@ -67,6 +91,9 @@ class HmmEm {
     std::vector<std::uint64_t> arrivals_of;  // [g]: where the group of the predecessor begins
     std::vector<std::uint32_t> by_word;     // positions
     std::vector<std::uint64_t> by_word_begin;  // [w]
+    std::vector<SoftEntry> soft;
+    std::vector<std::uint32_t> soft_by_block, soft_by_word;
+    std::vector<std::uint64_t> soft_block_begin, soft_word_begin;  // [block], [w], and the end
     HmmCounts counts;
   };
   void require_whole() const;  // throws ModelError after an interruption
@@ -81,6 +108,12 @@ class HmmEm {
   void count_words(Fold& fold, int threads);
   void replace(Fold& fold, int threads);
   void sum_folds(int threads);
+  void add_targets(Fold& fold, std::size_t p, bool is_first, const SoftTargets& targets, std::size_t token) const;
+  void order_targets(Fold& fold, std::vector<bool>& present) const;
+  void predict_entry(const Fold& fold, const SoftEntry& entry, std::vector<float>& joint) const;
+  void weigh_targets(const Fold& fold, int threads);
+  void add_soft_pairs(const Fold& fold, std::uint32_t g, std::uint32_t h, std::vector<float>& sums) const;
+  void add_soft_words(const Fold& fold, WordId w, bool first_only, std::vector<double>& sums) const;
   void forward_step(const StateSet& from, const float* x, const StateSet& to, const float* matrix, float* y) const;
   void backward_step(const StateSet& from, float* y, const StateSet& to, const float* matrix, const float* w) const;
   const float* matrix(const Fold& fold, std::uint32_t g, std::uint32_t h) const {
@@ -99,6 +132,7 @@ class HmmEm {
   // Of the fold at hand.
   std::vector<float> transition_, initial_, emission_;
   std::vector<float> alpha_, weight_, posterior_;  // [offset + i]
+  std::vector<float> soft_factor_;                 // [entry]: weight / p(word | before)
 };
 
 }  // namespace hiddenite::hmm

@@ -109,8 +109,10 @@ void HmmEm::count_group(Fold& fold, std::uint32_t g) {
   const std::uint32_t rows = shape_.group_size(g);
   std::vector<float> sums;
   WorkMeter meter;
-  for (std::uint64_t a = fold.arrivals_of[g]; a < fold.arrivals_of[g + 1];) {
-    const std::uint32_t h = shape_.word_group[fold.words[fold.arrivals[a]]], columns = shape_.group_size(h);
+  std::uint64_t a = fold.arrivals_of[g];
+  for (std::uint32_t h = 0; h < shape_.num_groups(); ++h) {
+    if (!fold.counts.has(std::size_t{g} * shape_.num_groups() + h)) continue;
+    const std::uint32_t columns = shape_.group_size(h);
     sums.assign(std::size_t{rows} * columns, 0.0f);
     for (; a < fold.arrivals_of[g + 1] && shape_.word_group[fold.words[fold.arrivals[a]]] == h; ++a) {
       const std::uint32_t p = fold.arrivals[a];
@@ -127,6 +129,7 @@ void HmmEm::count_group(Fold& fold, std::uint32_t g) {
         for (std::uint32_t j = 0; j < to.size; ++j) row[to.place(j)] += alpha[i] * weight[j];
       }
     }
+    add_soft_pairs(fold, g, h, sums);
     replace_block(fold, g, h, sums);
   }
 }
@@ -148,7 +151,7 @@ void HmmEm::replace_block(Fold& fold, std::uint32_t g, std::uint32_t h, const st
     float row = 0.0f;
     for (std::uint32_t j = 0; j < columns; ++j) {
       const std::size_t cell = std::size_t{i} * columns + j;
-      const float now = sums[cell] * probability[cell];
+      const float now = std::max(0.0f, sums[cell] * probability[cell]);
       all[cell] += now - pairs[cell];
       pairs[cell] = now;
       column[j] += now;
@@ -172,8 +175,9 @@ void HmmEm::count_words(Fold& fold, int threads) {
         const float* const posterior = posterior_.data() + fold.offset[fold.by_word[k]];
         for (std::uint32_t i = 0; i < size; ++i) sums[i] += static_cast<double>(posterior[i]);
       }
+      add_soft_words(fold, w, false, sums);
       float* const out = fold.counts.emissions.data() + shape_.set_begin[w];
-      for (std::uint32_t i = 0; i < size; ++i) out[i] = static_cast<float>(sums[i]);
+      for (std::uint32_t i = 0; i < size; ++i) out[i] = static_cast<float>(std::max(0.0, sums[i]));
     }
   });
   std::vector<double> first(shape_.num_states(), 0.0);
@@ -185,6 +189,13 @@ void HmmEm::count_words(Fold& fold, int threads) {
       first[shape_.state(fold.words[p], i)] += static_cast<double>(posterior_[fold.offset[p] + i]);
     }
   }
+  std::vector<double> sums;
+  for (WordId w = 0; w < shape_.num_words() && !fold.soft.empty(); ++w) {
+    sums.assign(shape_.set(w).size, 0.0);
+    add_soft_words(fold, w, true, sums);
+    for (std::uint32_t i = 0; i < sums.size(); ++i) first[shape_.state(w, i)] += sums[i];
+  }
+  for (double& x : first) x = std::max(0.0, x);
   fold.counts.first.assign(first.begin(), first.end());
 }
 

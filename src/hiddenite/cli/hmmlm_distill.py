@@ -20,7 +20,7 @@ from hiddenite.options import MISSING, option, same
 class DistillOptions(OutputFile, Threads):
     """The options of hmmlm distill."""
 
-    samples: str = option(MISSING, "Token ids: .npy [samples, tokens], or JSON lines.", metavar="FILE")
+    samples: str = option(MISSING, "Token ids: .npy [samples, tokens], .npz or JSON lines.", metavar="FILE")
     end: int | None = option(None, "Token that ends a sample.", metavar="ID", least=0)
     padding: int | None = option(None, "Token to skip.", metavar="ID", least=0)
     valid: str | None = option(None, "Held-out samples: choose smoothing and weights.", metavar="FILE")
@@ -40,7 +40,8 @@ def distill(options: DistillOptions) -> None:
     """Train a hidden Markov model on token sequences that another language model wrote, to guide it.
 
     A sample ends before its first --end; one without it counts as a whole sentence. Tokens begin in classes
-    that often have the same neighbours, or with --embeddings in classes of similar vectors.
+    that often have the same neighbours, or with --embeddings in classes of similar vectors. Samples may
+    have soft targets, the probabilities of the tokens that might have stood at each place.
     """
     options.hush()
     seed = random_seed() if options.seed is None else options.seed
@@ -66,6 +67,7 @@ def distill(options: DistillOptions) -> None:
         threads=options.threads,
         checkpoint=options.checkpoint,
         names=(options.samples, options.valid or ""),
+        targets=samples.targets,
     )
     run_epochs(training, options.checkpoint, options.quiet)
     HMMLanguageModel.from_training(training).save(options.output)

@@ -5,7 +5,9 @@ trains on text trains on samples; :meth:`hiddenite.hmmlm.guide.GuideModel.of_tok
 guide the one that wrote the samples. Samples come as
 
 - ``.npy``: integers [samples, tokens], or one stream of tokens, which is parted at the end token;
-- JSON lines: a list of ids, or ``{"tokens": [...], "count": 3}`` for a sample that was drawn three times.
+- JSON lines: a list of ids, or ``{"tokens": [...], "count": 3}`` for a sample that was drawn three times;
+- with soft targets (:mod:`hiddenite.hmmlm.targets`): JSON lines with ``"targets": [[[id, probability], ...],
+  ...]``, a list for each token, or ``.npz`` with ``tokens``, ``target_tokens`` and ``target_probs``.
 
 Tokens begin in the classes that the exchange algorithm finds in the samples, or in classes of similar
 vectors: the rows of the other model's embedding matrix, clustered by k-means.
@@ -26,8 +28,10 @@ from numpy.typing import NDArray
 from hiddenite.errors import FormatError
 from hiddenite.files.corpus import ChunkReader, decode
 from hiddenite.hmmlm.clusters import Clusters
+from hiddenite.hmmlm.targets import Row, TargetBuilder, Targets, array_rows, read_row
 
-_EXPECTED = "expected a list of token ids, or an object with tokens and count"
+_EXPECTED = "expected a list of token ids, or an object with tokens, count and targets"
+_FIELDS = {"tokens", "count", "targets"}
 _ROUNDS = 25  # of k-means, at most
 _BLOCK = 1 << 24  # numbers that a block of distances has
 
@@ -39,38 +43,53 @@ class Samples:
     text: bytes
     sequences: int
     without_end: int  # sequences that were cut before their end; they count as whole sentences
+    targets: Targets | None = None  # what else might have stood at each token
 
 
 def read_samples(
     path: str | os.PathLike[str], *, end: int | None = None, padding: int | None = None
 ) -> Samples:
-    """Read ``.npy`` or JSON lines; a sample ends before its first token ``end``.
+    """Read ``.npy``, ``.npz`` or JSON lines; a sample ends before its first token ``end``.
 
     Tokens ``end`` at the beginning, tokens ``padding`` and negative numbers are skipped.
     """
     lines: list[str] = []
     without_end = 0
-    rows = _array_rows(path, end) if os.fspath(path).endswith(".npy") else _json_rows(path)
-    for tokens, count in rows:
-        kept, ended = _sentence(tokens, end, padding)
+    targets = TargetBuilder()
+    for tokens, count, row in _rows(path, end):
+        kept, end_at = _sentence(tokens, end, padding)
         if not kept:
             continue
-        without_end += count if end is not None and not ended else 0
-        lines += [" ".join(map(str, kept)) + "\n"] * count
+        without_end += count if end is not None and end_at is None else 0
+        lines += [" ".join(str(tokens[i]) for i in kept) + "\n"] * count
+        for _ in range(count):
+            targets.add(row, kept, end_at, end)
     if not lines:
         raise FormatError(os.fspath(path), None, "has no token, expected samples to train on")
-    return Samples("".join(lines).encode(), len(lines), without_end)
+    return Samples("".join(lines).encode(), len(lines), without_end, targets.build())
 
 
-def _sentence(tokens: Sequence[int], end: int | None, padding: int | None) -> tuple[list[int], bool]:
+def _rows(path: str | os.PathLike[str], end: int | None) -> Iterator[tuple[list[int], int, Row | None]]:
+    """Tokens, how often they were drawn, and their targets."""
+    name = os.fspath(path)
+    if name.endswith(".npz"):
+        yield from array_rows(path)
+    elif name.endswith(".npy"):
+        yield from ((tokens, count, None) for tokens, count in _array_rows(path, end))
+    else:
+        yield from _json_rows(path)
+
+
+def _sentence(tokens: Sequence[int], end: int | None, padding: int | None) -> tuple[list[int], int | None]:
+    """Return which tokens are kept, and where the end is."""
     kept: list[int] = []
-    for token in tokens:
+    for i, token in enumerate(tokens):
         if token == end and end is not None:
             if kept:
-                return kept, True
+                return kept, i
         elif token >= 0 and token != padding:
-            kept.append(token)
-    return kept, False
+            kept.append(i)
+    return kept, None
 
 
 def _array_rows(path: str | os.PathLike[str], end: int | None) -> Iterator[tuple[list[int], int]]:
@@ -97,7 +116,7 @@ def _array_rows(path: str | os.PathLike[str], end: int | None) -> Iterator[tuple
     yield table[begin:].tolist(), 1
 
 
-def _json_rows(path: str | os.PathLike[str]) -> Iterator[tuple[list[int], int]]:
+def _json_rows(path: str | os.PathLike[str]) -> Iterator[tuple[list[int], int, Row | None]]:
     with ChunkReader(path) as reader:
         try:
             text = decode(b"".join(iter(reader, b"")), reader.name)
@@ -113,17 +132,18 @@ def _json_rows(path: str | os.PathLike[str]) -> Iterator[tuple[list[int], int]]:
                 raise FormatError(reader.name, number, problem) from None
 
 
-def _json_sample(record: Any) -> tuple[list[int], int]:
-    count = 1
+def _json_sample(record: Any) -> tuple[list[int], int, Row | None]:
+    count, targets = 1, None
     if isinstance(record, dict):
-        if set(record) - {"tokens", "count"}:
-            raise ValueError(f"found {', '.join(sorted(set(record) - {'tokens', 'count'}))}; {_EXPECTED}")
-        count, record = record.get("count", 1), record.get("tokens")
+        if set(record) - _FIELDS:
+            raise ValueError(f"found {', '.join(sorted(set(record) - _FIELDS))}; {_EXPECTED}")
+        count, targets = record.get("count", 1), record.get("targets")
+        record = record.get("tokens")
     if not isinstance(record, list) or any(type(token) is not int for token in record):
         raise ValueError(_EXPECTED)
     if type(count) is not int or count < 0:
         raise ValueError(f"found the count {count!r}, expected a whole number from 0 up")
-    return record, count
+    return record, count, None if targets is None else read_row(targets, len(record))
 
 
 def read_embeddings(path: str | os.PathLike[str]) -> NDArray[np.float32]:

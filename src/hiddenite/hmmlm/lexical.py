@@ -39,10 +39,12 @@ from hiddenite._core import (
     keep_all,
     read_tokens,
     select_contexts,
+    state_visits,
 )
 from hiddenite.errors import FormatError, ModelError
 from hiddenite.files.corpus import Sentence, sentence_text
 from hiddenite.hmmlm.clusters import Clustering
+from hiddenite.hmmlm.lexical_pruning import most_visited
 from hiddenite.hmmlm.options import AFTERWARDS, MAX_SEED, HMMOptions, LexicalOptions, Smoothing
 from hiddenite.hmmlm.shape import brown_shape, word_classes
 from hiddenite.hmmlm.training import BILINEAR_RATE, BILINEAR_WEIGHTS
@@ -199,17 +201,11 @@ class LexicalTraining:
         """Keep states; with a slice held out, fit on it and then count it too."""
         lexical.fit_weights(self._filter(chains, lexical))
         weights = [1 / len(chains)] * len(chains)
-        if self._settings.states is None:
-            kept = keep_all(chains, lexical.tree)
-        else:
-            filtered = JointFilter(
-                chains, weights, self._tokens, *lexical.training_route(), lexical.tree, self._threads
-            )
-            kept = filtered.keep(chains, lexical.tree, self._settings.states)
+        begin, places = self._choose_states(chains, weights, lexical)
 
         def made(table: LexicalTable) -> LexicalHmm:
             routes = lexical.context_weights()
-            return LexicalHmm(lexical.tree, table, routes, chains, weights, kept.begin, kept.places)
+            return LexicalHmm(lexical.tree, table, routes, chains, weights, begin, places)
 
         fitted = made(lexical.table)
         perplexity = _perplexity(fitted.token_log_probs(self._valid, self._threads))
@@ -218,6 +214,25 @@ class LexicalTraining:
             counts = LexicalCounts(lexical.tree, lexical.listed, self._all, DISCOUNTS)
             fitted = made(counts.table())
         return fitted, perplexity
+
+    def _choose_states(
+        self, chains: list[SparseHmm], weights: list[float], lexical: _Lexical
+    ) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+        """Return where the states of each context begin, and their places."""
+        most = self._settings.states
+        if most is None:
+            everything = keep_all(chains, lexical.tree)
+            return everything.begin, everything.places
+        route = lexical.training_route()
+        filtered = JointFilter(chains, weights, self._tokens, *route, lexical.tree, self._threads)
+        first = filtered.keep(chains, lexical.tree, 2 * most if self._settings.prunes_again else most)
+        if not self._settings.prunes_again or len(first.places) <= most * len(chains):
+            return first.begin, first.places
+        routes = lexical.context_weights()
+        model = LexicalHmm(lexical.tree, lexical.table, routes, chains, weights, first.begin, first.places)
+        visits = state_visits(model, self._tokens, self._threads)
+        begin, kept = most_visited(first.begin, visits, most)
+        return begin, np.ascontiguousarray(first.places.reshape(-1, len(chains))[kept].ravel())
 
     # ---------------------------------------------------------------- results
 

@@ -129,12 +129,13 @@ class LexicalSettings:
     rounds: int  # of log-bilinear transitions
     residual: int  # epochs beside the lexical route, at most
     folds: int
+    prunes_again: bool  # keep twice the states first, then those that are visited most of them
 
 
 _BY_PRESET = {
-    "fast": LexicalSettings(1, 8, None, 127, 9, 2, 3, 8),
-    "default": LexicalSettings(2, 16, 1 << 17, 127, 9, 3, 8, 8),
-    "best": LexicalSettings(3, 16, 1 << 22, 127, 12, 4, 8, 8),
+    "fast": LexicalSettings(1, 8, None, 127, 9, 2, 3, 8, prunes_again=False),
+    "default": LexicalSettings(2, 16, 1 << 17, 127, 9, 3, 8, 8, prunes_again=True),
+    "best": LexicalSettings(3, 16, 1 << 22, 127, 12, 4, 8, 8, prunes_again=False),
 }
 _TOKENS_PER_STATE = 64  # of hidden states: a small text gets fewer
 _TOKENS_OF_PRESETS = 1e6  # more text gets more states

@@ -39,6 +39,7 @@ from hiddenite.hmmlm.clusters import Clustering, Clusters
 from hiddenite.hmmlm.mixing import fit_weights, sentence_sums
 from hiddenite.hmmlm.options import AFTERWARDS, MAX_SEED, HMMOptions, Smoothing
 from hiddenite.hmmlm.shape import brown_shape, uniform_shape, word_classes
+from hiddenite.hmmlm.targets import Targets
 
 CHECKPOINT = "hiddenite hmmlm checkpoint"
 CHECKPOINT_VERSION = 1
@@ -93,11 +94,12 @@ class Training:
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 5,
         names: tuple[str, str] = ("<corpus>", "<valid>"),
+        targets: Targets | None = None,
     ) -> None:
         """Read the text and cluster its words; continue from ``checkpoint`` if that file exists.
 
         ``clusters`` are taken as they are; without them the words are clustered here. Words of ``valid`` that
-        the text lacks count as ``<unk>``.
+        the text lacks count as ``<unk>``. ``targets`` are for texts of token ids that a model drew.
         """
         if not 0 <= seed <= MAX_SEED:
             raise ModelError(f"the seed is {seed}, expected 0 to 2^64 - 1")
@@ -120,6 +122,7 @@ class Training:
         self.clusters = clusters
         if self.options.sets == "brown":
             self.clusters = clusters or Clustering([text], self.options.clusters, threads=threads).run()
+        self._targets = targets
         self._finished: list[SparseHmm] = []
         self._smoothing: list[Smoothing] = []
         self._em = self._begin_member()
@@ -146,7 +149,8 @@ class Training:
         return (self.seed + len(self._finished)) % (MAX_SEED + 1)
 
     def _begin_member(self) -> HmmEm:
-        return HmmEm(self._tokens, self._shape(), self.options.core(), self._member_seed())
+        soft = None if self._targets is None else self._targets.core(self._table.words())
+        return HmmEm(self._tokens, self._shape(), self.options.core(), self._member_seed(), soft)
 
     def _shape(self) -> HmmShape:
         if self.options.sets == "uniform":
@@ -287,6 +291,7 @@ class Training:
             "options": dataclasses.asdict(self.options),
             "seed": self.seed,
             "clusters": hashlib.sha256(repr(kept).encode()).hexdigest(),
+            "targets": None if self._targets is None else self._targets.digest,
         }
 
     def _save(self, path: str | os.PathLike[str]) -> None:

@@ -7,7 +7,7 @@
 //
 // The model is a GuidedChain: beliefs about the hidden state that move forward with each word, and an
 // AheadOperator that moves values backward through one word. hmm_ahead.hpp has both for hidden Markov models
-// whose states emit; a model whose transitions emit implements the same five functions.
+// whose states emit, lexical/guided.hpp for lexicalised ones, whose transitions emit.
 #pragma once
 
 #include <cstddef>
@@ -57,6 +57,8 @@ class GuidedChain {
   virtual std::size_t num_states() const = 0;
   virtual WordId num_words() const = 0;
   virtual WordId end() const = 0;  // NO_WORD: sentences have a given length
+  // Whether a state emits the word after which its value counts; else transitions do, and emit() is never asked.
+  virtual bool states_emit() const { return true; }
   // What is known before the first word. Only the chain knows what the numbers mean.
   virtual std::vector<double> begin() const = 0;
   // p(w | before); the belief moves on. An impossible word gives 0 and moves it as if the word were not known, as

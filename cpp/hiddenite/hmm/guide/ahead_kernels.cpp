@@ -60,15 +60,15 @@ template <std::size_t height, bool best>
 }
 
 // Panels of w stay in the nearest cache while all rows of the block pass; a row becomes doubles once for all columns.
-template <bool best>
-[[gnu::always_inline]] inline void combine_block(const float* block, std::size_t rows, std::size_t columns,
+template <bool best, class Real>
+[[gnu::always_inline]] inline void combine_block(const Real* block, std::size_t rows, std::size_t columns,
                                                  const double* w, std::size_t width, double* y) {
   double wide[HEIGHT * LONGEST_PANEL];
   for (std::size_t begin = 0; begin < columns; begin += LONGEST_PANEL) {
     const std::size_t panel = std::min(LONGEST_PANEL, columns - begin);
     const auto widen = [&](std::size_t i, std::size_t height) {
       for (std::size_t r = 0; r < height; ++r) {
-        const float* const row = block + (i + r) * columns + begin;
+        const Real* const row = block + (i + r) * columns + begin;
         for (std::size_t j = 0; j < panel; ++j) wide[r * LONGEST_PANEL + j] = static_cast<double>(row[j]);
       }
     };
@@ -120,6 +120,12 @@ template <std::size_t height, class Real>
 HIDDENITE_CLONES
 void add_block_times_columns(const float* block, std::size_t rows, std::size_t columns, const double* w,
                              std::size_t width, double* y) {
+  combine_block<false>(block, rows, columns, w, width, y);
+}
+
+HIDDENITE_CLONES
+void add_rows_times_columns(const double* block, std::size_t rows, std::size_t columns, const double* w,
+                            std::size_t width, double* y) {
   combine_block<false>(block, rows, columns, w, width, y);
 }
 

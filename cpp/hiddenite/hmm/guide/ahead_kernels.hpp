@@ -12,6 +12,8 @@ inline constexpr std::size_t COLUMN_TILE = 4;  // widths are multiples of it
 // y[i, l] += sum_j block[i, j] w[j, l]; rows of w and y have `width` numbers.
 void add_block_times_columns(const float* block, std::size_t rows, std::size_t columns, const double* w,
                              std::size_t width, double* y);
+void add_rows_times_columns(const double* block, std::size_t rows, std::size_t columns, const double* w,
+                            std::size_t width, double* y);
 // y[i, l] = max(y[i, l], max_j block[i, j] w[j, l])
 void max_block_times_columns(const float* block, std::size_t rows, std::size_t columns, const double* w,
                              std::size_t width, double* y);

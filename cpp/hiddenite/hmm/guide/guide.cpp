@@ -65,6 +65,11 @@ double Guide::log_prob(const GuidePrefix& prefix) const {
   if (prefix.ended) return is_satisfied(prefix) ? 0.0 : LOG_ZERO;
   if (chain_->end() == NO_WORD && prefix.length == ahead_.window().longest) return 0.0;
   double log_scale = LOG_ZERO, total = 0.0;
+  if (!chain_->states_emit()) {
+    const NextWords next = next_words(prefix);
+    for (const double joint : next.joint) total += joint;
+    return total > 0.0 ? std::log(total) + next.log_scale : LOG_ZERO;
+  }
   const std::vector<double> values = ahead_.emitted(prefix.length, prefix.state, log_scale);
   for (std::size_t z = 0; z < values.size(); ++z) total += prefix.belief[z] * values[z];
   return total > 0.0 ? std::log(total) + log_scale : LOG_ZERO;

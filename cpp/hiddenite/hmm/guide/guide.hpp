@@ -46,7 +46,7 @@ class Guide {
   void advance_unknown(GuidePrefix& prefix, std::uint32_t class_id) const;
   // Of some words, or of all if none is given. Costs what they cost: with a dense chain, fewer words are less to read.
   NextWords next_words(const GuidePrefix& prefix, const std::vector<WordId>& words = {}) const;
-  // ln p(constraint | prefix), without a look at each word.
+  // ln p(constraint | prefix), without a look at each word if states emit.
   double log_prob(const GuidePrefix& prefix) const;
   // Classes whose words leave a way to an accepting end, whatever the model says of them.
   std::vector<bool> allowed_classes(const GuidePrefix& prefix) const;

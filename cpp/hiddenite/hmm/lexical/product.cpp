@@ -11,21 +11,19 @@ namespace hiddenite::hmm {
 
 namespace {
 
-constexpr double MOST_WORK = 4e9;       // steps of states by words
-constexpr double MOST_NUMBERS = 5e8;    // kept for draws
+constexpr double MOST_WORK = 4e9;  // steps of states by words
 
 [[noreturn]] void refuse(double work) {
-  throw ModelError("the constraint leaves too much open for a model of several chains or with states left out (" +
-                   std::to_string(static_cast<long long>(work / 1e9)) +
-                   " billion steps); train one with --preset fast, or fix more words");
+  throw ModelError("the words of so many gaps need " + std::to_string(static_cast<long long>(work / 1e9)) +
+                   " billion steps; fix more words, or draw sentences instead");
 }
 
 }  // namespace
 
 LexicalProduct::LexicalProduct(const LexicalHmm& model, Automaton automaton, std::vector<WordId> fixed,
                                std::uint32_t shortest, std::uint32_t longest, int threads)
-    : model_(model), automaton_(std::move(automaton)), fixed_(std::move(fixed)), shortest_(shortest),
-      longest_(longest), threads_(threads), layers_(std::size_t{longest} + 1) {
+    : model_(model), guided_(model), automaton_(std::move(automaton)), fixed_(std::move(fixed)), shortest_(shortest),
+      longest_(longest), threads_(threads) {
   automaton_.check(model.num_words());
   if (shortest > longest) throw ModelError("the shortest sentence is longer than the longest");
   fixed_.resize(longest, NO_WORD);
@@ -36,27 +34,39 @@ LexicalProduct::LexicalProduct(const LexicalHmm& model, Automaton automaton, std
   for (WordId w = 0; w < model.num_words(); ++w) {
     if (w != SENTENCE_END && model.emits(w)) emitted_.push_back(w);
   }
-  const bool mostly_open = std::count(fixed_.begin(), fixed_.end(), NO_WORD) > 1;
-  if (mostly_open && LexicalBackward::fits(model)) {
-    const double numbers =
-        static_cast<double>(model.num_states()) * automaton_.num_states() * (static_cast<double>(longest) + 1);
-    if (numbers > MOST_NUMBERS) {
-      throw ModelError("the constraint needs " + std::to_string(static_cast<long long>(numbers / 1e6)) +
-                       " million numbers; ask for shorter sentences or fewer words");
-    }
-    const LexicalBackward operation(model);
-    for (std::uint32_t t = longest_ + 1; t-- > 0;) backward_all(operation, t);
+  if (std::count(fixed_.begin(), fixed_.end(), NO_WORD) > 1) {
+    ahead_ = std::make_unique<Ahead>(guided_, automaton_, LengthWindow{fixed_, shortest_, longest_}, false, threads_);
   } else {
+    layers_.resize(std::size_t{longest_} + 1);
     reach();
     for (std::uint32_t t = longest_ + 1; t-- > 0;) backward_reached(t);
   }
-  const double first = *row(layers_[0], automaton_.start, SENTENCE_BEGIN);
-  if (first > 0.0) log_prob_ = std::log(first) + layers_[0].log_scale[automaton_.start];
+  double scale = LOG_ZERO;
+  const double first = first_value(scale);
+  if (first > 0.0) log_prob_ = std::log(first) + scale;
 }
 
-const double* LexicalProduct::row(const Layer& layer, std::uint32_t q, ContextId x) const {
-  if (layer.place.empty()) return layer.values.data() + q * model_.num_states() + model_.state_begin[x];
-  return layer.values.data() + layer.place.at(key(q, x));
+// B_0(start, <s>).
+double LexicalProduct::first_value(double& log_scale) const {
+  if (ahead_ == nullptr) {
+    log_scale = layers_[0].log_scale[automaton_.start];
+    return layers_[0].values[layers_[0].place.at(key(automaton_.start, SENTENCE_BEGIN))];
+  }
+  const NextColumns columns = ahead_->columns(0, automaton_.start, log_scale);
+  std::vector<double> probability(model_.num_words()), joint(model_.num_words()), unknown(columns.column.size());
+  guided_.next_words(guided_.begin(), columns, {}, threads_, probability.data(), joint.data(), unknown.data());
+  double sum = 0.0;
+  for (const double x : joint) sum += x;
+  return sum;
+}
+
+void LexicalProduct::read_values(std::uint32_t t, std::uint32_t q, ContextId x, std::vector<double>& values) const {
+  values.resize(model_.states_of(x));
+  const double* const reached =
+      ahead_ != nullptr ? nullptr : layers_[t].values.data() + layers_[t].place.at(key(q, x));
+  for (std::uint32_t i = 0; i < values.size(); ++i) {
+    values[i] = reached != nullptr ? reached[i] : ahead_->value(t, q, model_.state_begin[x] + i);
+  }
 }
 
 template <class Visit>
@@ -72,9 +82,8 @@ void LexicalProduct::each_word(std::uint32_t t, std::uint32_t q, Visit visit) co
   }
 }
 
-// Which contexts can be reached at each t; the work is known before it is done.
+// Which contexts can be reached at each t.
 void LexicalProduct::reach() {
-  double work = 0.0;
   layers_[0].place.emplace(key(automaton_.start, SENTENCE_BEGIN), 0);
   for (std::uint32_t t = 0; t <= longest_; ++t) {
     std::uint64_t size = 0;
@@ -85,10 +94,8 @@ void LexicalProduct::reach() {
       place = size;
       size += model_.states_of(x);
       each_word(t, q, [&](WordId w, std::uint32_t next) {
-        work += model_.states_of(x);
         layers_[t + 1].place.emplace(key(next, model_.contexts.next(x, w)), 0);
       });
-      if (work > MOST_WORK) refuse(work);
     }
     layers_[t].values.assign(size, 0.0);
     layers_[t].log_scale.assign(automaton_.num_states(), LOG_ZERO);
@@ -97,7 +104,7 @@ void LexicalProduct::reach() {
 
 double LexicalProduct::common_scale(std::uint32_t t, std::uint32_t q) const {
   double common = may_end(t, q) ? 0.0 : LOG_ZERO;
-  each_word(t, q, [&](WordId, std::uint32_t next) { common = std::max(common, layers_[t + 1].log_scale[next]); });
+  each_word(t, q, [&](WordId, std::uint32_t next) { common = std::max(common, log_scale(t + 1, next)); });
   return common;
 }
 
@@ -119,11 +126,10 @@ void LexicalProduct::backward_reached(std::uint32_t t) {
     }
     std::vector<double> rest;
     each_word(t, q, [&](WordId w, std::uint32_t next) {
-      const double scale = layers_[t + 1].log_scale[next];
+      const double scale = log_scale(t + 1, next);
       if (scale == LOG_ZERO) return;
       move.open(x, w);
-      const double* const ahead = row(layers_[t + 1], next, move.to());
-      rest.assign(ahead, ahead + move.to_size());
+      read_values(t + 1, next, move.to(), rest);
       for (double& value : rest) value *= std::exp(scale - common[q]);
       move.add_backward(out, rest.data());
     });
@@ -143,39 +149,6 @@ void LexicalProduct::backward_reached(std::uint32_t t) {
   }
 }
 
-void LexicalProduct::backward_all(const LexicalBackward& operation, std::uint32_t t) {
-  const std::uint64_t states = model_.num_states();
-  Layer& layer = layers_[t];
-  layer.values.assign(states * automaton_.num_states(), 0.0);
-  layer.log_scale.assign(automaton_.num_states(), LOG_ZERO);
-  std::vector<double> ahead, result;
-  for (std::uint32_t q = 0; q < automaton_.num_states(); ++q) {
-    check_interrupt();
-    if (t == 0 && q != automaton_.start) continue;
-    const double common = common_scale(t, q);
-    if (common == LOG_ZERO) continue;
-    // N of the contexts that end in w comes from where the automaton goes by w.
-    ahead.assign(states, 0.0);
-    if (may_end(t, q)) ahead[model_.state_begin[SENTENCE_END]] = std::exp(-common);
-    for (ContextId y = 0; y < model_.contexts.size() && t < longest_; ++y) {
-      const WordId w = model_.contexts.last(y);
-      if (!allowed(t, w) || target(q, w) == DEAD) continue;
-      const double scale = layers_[t + 1].log_scale[target(q, w)];
-      if (scale == LOG_ZERO) continue;
-      const double factor = std::exp(scale - common);
-      const double* const from = row(layers_[t + 1], target(q, w), y);
-      double* const to = ahead.data() + model_.state_begin[y];
-      for (std::uint32_t s = 0; s < model_.states_of(y); ++s) to[s] = factor * from[s];
-    }
-    operation.step(ahead, result, threads_);
-    const double most = *std::max_element(result.begin(), result.end());
-    if (!(most > 0.0)) continue;
-    double* const out = layer.values.data() + q * states;
-    for (std::uint64_t s = 0; s < states; ++s) out[s] = result[s] / most;
-    layer.log_scale[q] = std::log(most) + common;
-  }
-}
-
 Walk LexicalProduct::draw(Random& random) const {
   if (log_prob_ == LOG_ZERO) throw ModelError("no sentence of the model satisfies the constraint");
   Walk result;
@@ -183,7 +156,7 @@ Walk LexicalProduct::draw(Random& random) const {
   ContextId x = SENTENCE_BEGIN;
   LexicalMove move(model_);
   std::vector<WordId> words;
-  std::vector<double> cumulative;
+  std::vector<double> cumulative, ahead;
   const auto pick = [&] { return random.draw(cumulative); };
   for (std::uint32_t t = 0; t <= longest_; ++t) {
     check_interrupt();
@@ -198,10 +171,10 @@ Walk LexicalProduct::draw(Random& random) const {
     }
     // The summands of B_t(q, s) by word.
     each_word(t, q, [&](WordId w, std::uint32_t next) {
-      const double scale = layers_[t + 1].log_scale[next];
+      const double scale = log_scale(t + 1, next);
       if (scale == LOG_ZERO) return;
       move.open(x, w);
-      const double* const ahead = row(layers_[t + 1], next, move.to());
+      read_values(t + 1, next, move.to(), ahead);
       const std::vector<double>& share = move.entering(place);
       double rest = 0.0;
       for (std::uint32_t j = 0; j < share.size(); ++j) rest += share[j] * ahead[j];
@@ -213,10 +186,9 @@ Walk LexicalProduct::draw(Random& random) const {
     const std::vector<double> share = move.entering(place);
     cumulative.clear();
     sum = 0.0;
-    const double* const ahead = w == SENTENCE_END ? nullptr : row(layers_[t + 1], target(q, w), move.to());
-    for (std::uint32_t j = 0; j < share.size(); ++j) {
-      cumulative.push_back(sum += share[j] * (ahead == nullptr ? 1.0 : ahead[j]));
-    }
+    ahead.assign(share.size(), 1.0);
+    if (w != SENTENCE_END) read_values(t + 1, target(q, w), move.to(), ahead);
+    for (std::uint32_t j = 0; j < share.size(); ++j) cumulative.push_back(sum += share[j] * ahead[j]);
     place = static_cast<std::uint32_t>(pick());
     x = move.to();
     result.states.push_back(static_cast<HiddenState>(model_.state_begin[x] + place));
@@ -240,21 +212,22 @@ std::vector<std::vector<double>> LexicalProduct::word_probabilities(
   double work = 0.0;
   for (std::uint32_t t = 0; t < std::min(last, longest_); ++t) {
     const auto wanted = std::find(positions.begin(), positions.end(), t);
-    std::vector<double> probability(model_.num_words(), 0.0), moved;
+    std::vector<double> probability(model_.num_words(), 0.0), moved, ahead;
     next.clear();
     double most_ahead = LOG_ZERO, most = 0.0;
-    for (const double scale : layers_[t + 1].log_scale) most_ahead = std::max(most_ahead, scale);
+    for (std::uint32_t q = 0; q < automaton_.num_states(); ++q) most_ahead = std::max(most_ahead, log_scale(t + 1, q));
     for (const auto& [where, from] : now) {
       check_interrupt();
       const auto q = static_cast<std::uint32_t>(where >> 32);
       const auto x = static_cast<ContextId>(where);
       each_word(t, q, [&](WordId w, std::uint32_t to) {
         if ((work += static_cast<double>(from.size())) > MOST_WORK) refuse(work);
+        if (log_scale(t + 1, to) == LOG_ZERO) return;
         move.open(x, w);
         moved.assign(move.to_size(), 0.0);
         move.add_forward(from.data(), moved.data());
-        const double factor = std::exp(layers_[t + 1].log_scale[to] - most_ahead);
-        const double* const ahead = row(layers_[t + 1], to, move.to());
+        const double factor = std::exp(log_scale(t + 1, to) - most_ahead);
+        read_values(t + 1, to, move.to(), ahead);
         std::vector<double>& sum = next[key(to, move.to())];
         sum.resize(moved.size(), 0.0);
         for (std::size_t j = 0; j < moved.size(); ++j) {

@@ -3,10 +3,9 @@
 // As product.hpp, over the model's own states: B_t(q, s) is the probability that what follows t words, with the
 // automaton in q and the model in s, is accepted,
 //   B_t(q, s) = [may end] p(</s> | s) + [t < longest] sum_w sum_s' P(w, s' | s) B_{t+1}(delta(q, w), s')
-// and that of the constraint is B_0(start, <s>). A model of one chain with all its states has a fast backward step
-// (backward.hpp). For others only the contexts that can be reached are worked through, word by word: that is
-// little where most positions are fixed, and too much where every word is open. Then the constructor throws
-// ModelError and says so before any work is done. Numbers are scaled at each t and q.
+// and that of the constraint is B_0(start, <s>). If more than one position is open, B is computed for all states
+// (guided.hpp, ahead.hpp); else only the contexts that can be reached are worked through, word by word, which is
+// little then. Numbers are scaled at each t and q.
 #pragma once
 
 #include <memory>
@@ -14,7 +13,7 @@
 #include <vector>
 
 #include "hiddenite/base/random.hpp"
-#include "hiddenite/hmm/lexical/backward.hpp"
+#include "hiddenite/hmm/lexical/guided.hpp"
 #include "hiddenite/hmm/product.hpp"
 
 namespace hiddenite::hmm {
@@ -31,17 +30,21 @@ class LexicalProduct {
 
  private:
   using Key = std::uint64_t;  // automaton state and context
-  // Numbers of the states of reached contexts at one t, or of all contexts.
+  // Numbers of the states of reached contexts at one t.
   struct Layer {
-    std::unordered_map<Key, std::uint64_t> place;  // in `values`; empty if all contexts are there
+    std::unordered_map<Key, std::uint64_t> place;  // in `values`
     std::vector<double> values;
     std::vector<double> log_scale;                 // [q]; LOG_ZERO: all are zero
   };
   static Key key(std::uint32_t q, ContextId x) { return (Key{q} << 32) | x; }
   void reach();
   void backward_reached(std::uint32_t t);
-  void backward_all(const LexicalBackward& operation, std::uint32_t t);
-  const double* row(const Layer& layer, std::uint32_t q, ContextId x) const;
+  double first_value(double& log_scale) const;
+  // B_t(q, .) of a context's states without its scale; t from 1.
+  void read_values(std::uint32_t t, std::uint32_t q, ContextId x, std::vector<double>& values) const;
+  double log_scale(std::uint32_t t, std::uint32_t q) const {
+    return ahead_ != nullptr ? ahead_->log_scale(t, q) : layers_[t].log_scale[q];
+  }
   std::uint32_t target(std::uint32_t q, WordId w) const { return automaton_.next(q, w); }
   bool allowed(std::uint32_t t, WordId w) const {
     return w != SENTENCE_END && model_.emits(w) && (fixed_[t] == NO_WORD || fixed_[t] == w);
@@ -53,12 +56,14 @@ class LexicalProduct {
   void each_word(std::uint32_t t, std::uint32_t q, Visit visit) const;
 
   const LexicalHmm& model_;
+  GuidedLexical guided_;
   Automaton automaton_;
   std::vector<WordId> fixed_;
   std::uint32_t shortest_, longest_;
   int threads_;
   std::vector<WordId> emitted_;  // all words but </s>
-  std::vector<Layer> layers_;    // [t]
+  std::vector<Layer> layers_;    // [t]; empty if all states have values
+  std::unique_ptr<Ahead> ahead_;
   double log_prob_ = LOG_ZERO;
 };
 

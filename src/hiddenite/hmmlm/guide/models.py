@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import DenseHmm, SparseHmm
+from hiddenite._core import DenseHmm
 from hiddenite.errors import FormatError, ModelError
+from hiddenite.hmmlm.archive import Hmm
 from hiddenite.hmmlm.arrays import dense_emission, dense_transition, one_chain
 from hiddenite.hmmlm.automata import TokenAutomaton
 from hiddenite.hmmlm.constraints import TokenVocabulary
@@ -41,7 +42,7 @@ _NAMES = {  # of initial, transition and emission; whether each is a logarithm
 class GuideModel:
     """Chains over the same words, and which token of the guided model each word is."""
 
-    chains: tuple[SparseHmm | DenseHmm, ...]
+    chains: tuple[Hmm | DenseHmm, ...]
     weights: tuple[float, ...]
     vocabulary: TokenVocabulary  # of the guided model's tokens
     word_of: NDArray[np.int64]  # [token]: the chains' word, or -1
@@ -53,7 +54,7 @@ class GuideModel:
         ids = {word: i for i, word in enumerate(model.words)}
         vocabulary = TokenVocabulary.of_words(ids)
         end = ids[SENTENCE_END] if model.has_end else None
-        return GuideModel(model.chains, model.weights, vocabulary, np.arange(len(ids)), end)
+        return GuideModel(model.members, model.weights, vocabulary, np.arange(len(ids)), end)
 
     @staticmethod
     def of_tokens(
@@ -78,7 +79,7 @@ class GuideModel:
             _check_end(end, len(given))
             word_of[end] = model.words.index(SENTENCE_END) if model.has_end else -1
         return GuideModel(
-            model.chains,
+            model.members,
             model.weights,
             _vocabulary(given, separators),
             word_of,
