@@ -256,7 +256,7 @@ def little(sizes: Sizes) -> Row:
             bar = LITTLE_BARS.get((name, size), 0.0)
             accuracy_ = 100 * (ours.accuracy or 0)
             met = met and accuracy_ >= bar and accuracy_ > theirs
-            chosen = max(tagger.trials, key=lambda trial: trial.accuracy).setting
+            chosen = max((t for t in tagger.trials if t.on_all), key=lambda trial: trial.accuracy).setting
             rows.append(
                 [
                     *(name, size, f"{theirs:.2f}", f"{100 * (alone.accuracy or 0):.2f}", f"{accuracy_:.2f}"),

@@ -42,7 +42,8 @@ auto marginals_of(const NgramTable& table, const std::vector<std::vector<std::pa
     begin.push_back(ids.size());
   }
   std::vector<double> marginals(ids.size());
-  const double log_total = TagLattice().sum(table, begin, ids, scores, marginals);
+  StepMemory steps(table);
+  const double log_total = TagLattice().sum(steps, begin, ids, scores, marginals);
   return std::pair(log_total, marginals);
 }
 

@@ -1,6 +1,7 @@
 #include "hiddenite/channel/guesser.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -79,6 +80,14 @@ LogLinearGuesser::LogLinearGuesser(std::size_t num_tags, std::vector<std::string
                                    std::vector<float> weights)
     : Guesser(num_tags), features_(numbered(features)), weights_(std::move(weights)) {
   check_size(weights_.size(), features.size() * num_tags, "the table of features");
+  index_features();
+}
+
+void LogLinearGuesser::index_features() {
+  row_of_ = KeyTable(features_.size());
+  for (WordId id = NUM_SPECIAL_WORDS; id < features_.size(); ++id) {
+    row_of_.insert(hash_bytes(features_.word(id)), id - NUM_SPECIAL_WORDS);
+  }
 }
 
 std::vector<std::string> LogLinearGuesser::features() const {
@@ -88,13 +97,24 @@ std::vector<std::string> LogLinearGuesser::features() const {
 }
 
 void LogLinearGuesser::guess(std::string_view word, bool is_first, std::span<double> log_probs) const {
-  std::fill(log_probs.begin(), log_probs.end(), 0.0);
+  std::array<std::uint64_t, MAX_FEATURES> keys;
+  std::array<std::uint32_t, MAX_FEATURES> rows;
+  std::size_t size = 0;
+  // In rounds, as in ContextEmissions::add.
   for_each_feature(word, is_first, [&](std::string_view feature) {
-    const WordId id = features_.find(feature);
-    if (id == NO_WORD || id < NUM_SPECIAL_WORDS) return;
-    const float* row = weights_.data() + (id - NUM_SPECIAL_WORDS) * num_tags_;
-    for (std::size_t t = 0; t < num_tags_; ++t) log_probs[t] += static_cast<double>(row[t]);
+    keys[size] = hash_bytes(feature);
+    row_of_.fetch(keys[size++]);
   });
+  for (std::size_t i = 0; i < size; ++i) {
+    rows[i] = row_of_.find(keys[i]);
+    if (rows[i] != KeyTable::NONE) prefetch(weights_.data() + rows[i] * num_tags_);
+  }
+  std::fill(log_probs.begin(), log_probs.end(), 0.0);
+  for (std::size_t i = 0; i < size; ++i) {
+    if (rows[i] == KeyTable::NONE) continue;
+    const float* row = weights_.data() + rows[i] * num_tags_;
+    for (std::size_t t = 0; t < num_tags_; ++t) log_probs[t] += static_cast<double>(row[t]);
+  }
   normalise(log_probs);
 }
 
@@ -177,6 +197,7 @@ LogLinearGuesser LogLinearGuesser::train(std::size_t num_tags, const std::vector
       }
     }
   }
+  result.index_features();
   return result;
 }
 

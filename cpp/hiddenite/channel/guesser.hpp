@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "hiddenite/channel/context/key_table.hpp"
 #include "hiddenite/lm/vocabulary.hpp"
 
 namespace hiddenite::channel {
@@ -88,7 +89,9 @@ class LogLinearGuesser final : public Guesser {
 
  private:
   explicit LogLinearGuesser(std::size_t num_tags) : Guesser(num_tags) {}
+  void index_features();
   Vocabulary features_;         // id - NUM_SPECIAL_WORDS is the row
+  KeyTable row_of_;             // of a feature's hash
   std::vector<float> weights_;  // [row][tag]
 };
 

@@ -1,6 +1,7 @@
 #include "hiddenite/channel/tag_channel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "hiddenite/base/characters.hpp"
@@ -29,10 +30,11 @@ TagChannel::TagChannel(const NgramTable& table, const WordTagCounts& lexicon, co
   check(table, lexicon);
   if (context_ != nullptr) {
     if (context_->parts().num_tags() != num_tags_) misfit("the number of tags of the context weights");
+    ContextEmissions::Scratch context_scratch;
     for (const Role role : NEIGHBOURS) {
       std::vector<float>& scores = outside_[static_cast<std::size_t>(role)];
       scores.assign(context_->parts().num_parts(), 0.0f);
-      context_->add("", role, scores);
+      context_->add("", {&role, 1}, scores, context_scratch);
     }
   }
   if (!allowed.words.empty()) {
@@ -149,12 +151,17 @@ void TagChannel::forbid(std::string_view word, Scratch& scratch) const {
   scratch.log_probs.swap(kept);
 }
 
-// The slot of a word from ln p(t | w) in `scratch.log_probs`.
-void TagChannel::fill_slot(std::string_view word, double log_word, Scratch& scratch) const {
-  if (allowed_ != nullptr) forbid(word, scratch);
+// The row of symbol_of_ that a word has.
+WordId TagChannel::symbol_row(std::string_view word) const {
+  if (lexical_.size() == NUM_SPECIAL_WORDS) return UNKNOWN;
   const WordId own = lexical_.find(to_lower(word));
-  const WordId row = own != NO_WORD && is_lexical_[own] ? own : UNKNOWN;
-  const TagSymbol* const* symbols = symbol_of_.data() + row * num_tags_;
+  return own != NO_WORD && is_lexical_[own] ? own : UNKNOWN;
+}
+
+// The slot of a word from ln p(t | w) in `scratch.log_probs`.
+void TagChannel::fill_slot(std::string_view word, WordId symbols_row, double log_word, Scratch& scratch) const {
+  if (allowed_ != nullptr) forbid(word, scratch);
+  const TagSymbol* const* symbols = symbol_of_.data() + symbols_row * num_tags_;
   const double prior_weight = context_ == nullptr ? 1.0 : context_->prior_weight();
   double best = LOG_ZERO;
   for (std::size_t t = 0; t < num_tags_; ++t) {
@@ -176,7 +183,7 @@ void TagChannel::fill_slot(std::string_view word, double log_word, Scratch& scra
 }
 
 TagChannel::Row TagChannel::add_row(std::string_view word, double log_word, Scratch& scratch) {
-  fill_slot(word, log_word, scratch);
+  fill_slot(word, symbol_row(word), log_word, scratch);
   Row row{slot_words_.size(), 0};
   for (const auto& [id, log_weight] : scratch.slot) {
     slot_words_.push_back(id);
@@ -189,10 +196,12 @@ TagChannel::Row TagChannel::add_row(std::string_view word, double log_word, Scra
 WordId TagChannel::add_name(const std::string& word) {
   const WordId id = words_.add(word);
   is_seen_.resize(words_.size(), 0);
+  row_of_symbols_.resize(words_.size(), UNKNOWN);
   row_.resize(words_.size());
   first_row_.resize(words_.size());
   if (is_seen_[id]) misfit("'" + word + "' is listed twice");
   is_seen_[id] = 1;
+  row_of_symbols_[id] = symbol_row(word);
   return id;
 }
 
@@ -237,6 +246,9 @@ namespace {
 
 constexpr std::size_t MAX_ROLE_PARTS = 128;  // with more, what a word adds is computed anew each time
 constexpr double LEAST_LOG_BASE = -30.0;
+// The rows of `new_scores`, and the row of each role.
+constexpr std::array<Role, 5> NEW_ROLES = {Role::OWN, Role::BEFORE, Role::AFTER, Role::BEFORE_2, Role::AFTER_2};
+constexpr std::array<std::size_t, NUM_ROLES> NEW_ROW = {0, 0, 1, 2, 3, 4};
 
 }  // namespace
 
@@ -259,8 +271,9 @@ void TagChannel::add_context_rows(const WordTagCounts& lexicon, std::size_t i, S
     const std::span<float> scores(role_scores_[r].data() + id * num_parts, num_parts);
     const bool is_own = role == Role::OWN || role == Role::FIRST;
     if (is_own && context_->parts().is_trivial()) add_base(word, id, role == Role::FIRST, scores, scratch);
-    if (role == Role::FIRST) context_->add(word, Role::OWN, scores);
-    context_->add(word, role, scores);
+    const Role own = Role::OWN;
+    if (role == Role::FIRST) context_->add(word, {&own, 1}, scores, scratch.context);
+    context_->add(word, {&role, 1}, scores, scratch.context);
   }
 }
 
@@ -288,56 +301,65 @@ void TagChannel::add_base(std::string_view word, WordId id, bool is_first, std::
   for (std::size_t t = 0; t < num_tags_; ++t) scores[t] += base[t];
 }
 
-// The features of the word itself and, without parts, kappa ln p(t | w).
-void TagChannel::add_own_scores(std::string_view word, WordId id, bool is_first, Scratch& scratch) const {
-  if (id != NO_WORD && !role_scores_[0].empty()) {
-    add_role(word, id, is_first ? Role::FIRST : Role::OWN, scratch);
-    return;
+// What a word of the sentence that is in no table adds to itself and, in its other roles, to the words around it:
+// rows OWN, BEFORE, AFTER, BEFORE_2, AFTER_2 of `new_scores`, those that are needed.
+void TagChannel::add_new_scores(std::span<const std::string_view> words, std::size_t i, Scratch& scratch) const {
+  const std::size_t size = context_->parts().num_parts(), begin = scratch.new_scores.size();
+  scratch.new_begin[i] = begin;
+  scratch.new_scores.resize(begin + NEW_ROLES.size() * size, 0.0f);
+  const std::span<float> scores = std::span(scratch.new_scores).subspan(begin);
+  const bool is_first = i == 0;
+  const bool is_alone = words.size() == 1;
+  if (context_->parts().is_trivial()) {
+    add_base(words[i], scratch.ids[i], is_first, scores.first(size), scratch);
   }
-  if (context_->parts().is_trivial()) add_base(word, id, is_first, scratch.scores, scratch);
-  context_->add(word, Role::OWN, scratch.scores);
-  if (is_first) context_->add(word, Role::FIRST, scratch.scores);
+  context_->add(words[i], is_alone ? std::span(NEW_ROLES).first(1) : std::span(NEW_ROLES), scores, scratch.context);
+  if (!is_first) return;
+  const Role first = Role::FIRST;
+  context_->add(words[i], {&first, 1}, scores, scratch.context);
 }
 
-void TagChannel::add_role(std::string_view word, WordId id, Role role, Scratch& scratch) const {
+const float* TagChannel::scores_of(std::size_t position, Role role, const Scratch& scratch) const {
+  const std::size_t size = context_->parts().num_parts();
+  const WordId id = scratch.ids[position];
   const std::vector<float>& known = role_scores_[static_cast<std::size_t>(role)];
-  if (id == NO_WORD || known.empty()) {
-    context_->add(word, role, scratch.scores);
-    return;
-  }
-  const std::size_t size = scratch.scores.size();
-  const float* scores = known.data() + id * size;
-  for (std::size_t t = 0; t < size; ++t) scratch.scores[t] += scores[t];
+  if (id != NO_WORD && !known.empty()) return known.data() + id * size;
+  const std::size_t row = NEW_ROW[static_cast<std::size_t>(role)];
+  return scratch.new_scores.data() + scratch.new_begin[position] + row * size;
 }
 
 void TagChannel::add_context_slots(std::span<const std::string_view> words, Scratch& scratch,
                                    Reading& reading) const {
   const TagParts& parts = context_->parts();
+  const std::size_t num_parts = parts.num_parts();
   scratch.ids.clear();
   for (const std::string_view word : words) scratch.ids.push_back(find(word));
+  scratch.new_scores.clear();
+  scratch.new_begin.assign(words.size(), 0);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (scratch.ids[i] == NO_WORD || role_scores_[0].empty()) add_new_scores(words, i, scratch);
+  }
   const auto size = static_cast<std::ptrdiff_t>(words.size());
   for (std::ptrdiff_t i = 0; i < size; ++i) {
     const auto here = static_cast<std::size_t>(i);
-    scratch.scores.assign(parts.num_parts(), 0.0f);
-    add_own_scores(words[here], scratch.ids[here], i == 0, scratch);
+    const float* own = scores_of(here, i == 0 ? Role::FIRST : Role::OWN, scratch);
+    scratch.scores.assign(own, own + num_parts);
     for (std::size_t k = 0; k < NEIGHBOURS.size(); ++k) {
       const std::ptrdiff_t other = i + NEIGHBOUR_DISTANCE[k];
-      if (other >= 0 && other < size) {
-        const auto j = static_cast<std::size_t>(other);
-        add_role(words[j], scratch.ids[j], NEIGHBOURS[k], scratch);
-        continue;
-      }
-      const std::vector<float>& outside = outside_[static_cast<std::size_t>(NEIGHBOURS[k])];
-      for (std::size_t t = 0; t < outside.size(); ++t) scratch.scores[t] += outside[t];
+      const float* const added = other >= 0 && other < size
+                                     ? scores_of(static_cast<std::size_t>(other), NEIGHBOURS[k], scratch)
+                                     : outside_[static_cast<std::size_t>(NEIGHBOURS[k])].data();
+      for (std::size_t t = 0; t < num_parts; ++t) scratch.scores[t] += added[t];
     }
+    const WordId id = scratch.ids[here];
     if (!parts.is_trivial()) {
       scratch.tag_scores.assign(num_tags_, 0.0f);
-      add_base(words[here], scratch.ids[here], i == 0, scratch.tag_scores, scratch);
+      add_base(words[here], id, i == 0, scratch.tag_scores, scratch);
       parts.add_to_tags(scratch.scores, scratch.tag_scores, scratch.work);
       scratch.scores.swap(scratch.tag_scores);
     }
     scratch.log_probs.assign(scratch.scores.begin(), scratch.scores.end());
-    fill_slot(words[here], 0.0, scratch);
+    fill_slot(words[here], id == NO_WORD ? symbol_row(words[here]) : row_of_symbols_[id], 0.0, scratch);
     for (const auto& [tag, log_weight] : scratch.slot) reading.add(tag, log_weight);
     reading.close_slot();
   }
@@ -357,7 +379,7 @@ void TagChannel::add_slot(std::string_view word, bool is_first, Scratch& scratch
     append(reading.log_weights, slot_weights_);
   } else {
     guess(word, is_first, scratch);
-    fill_slot(word, -log_tokens_, scratch);
+    fill_slot(word, symbol_row(word), -log_tokens_, scratch);
     for (const auto& [tag, log_weight] : scratch.slot) reading.add(tag, log_weight);
   }
   reading.close_slot();

@@ -101,6 +101,9 @@ class TagChannel final : public Channel {
     std::vector<double> log_probs;
     std::vector<float> scores, tag_scores, work;
     std::vector<WordId> ids;
+    std::vector<float> new_scores;       // as role_scores_, of the sentence's words that have none there
+    std::vector<std::size_t> new_begin;  // [position]: where those of the word begin
+    ContextEmissions::Scratch context;
     std::vector<std::pair<WordId, double>> slot;
   };
 
@@ -114,13 +117,14 @@ class TagChannel final : public Channel {
   void add_word(const WordTagCounts& lexicon, std::size_t i, Scratch& scratch);
   void estimate(const WordTagCounts& lexicon, std::size_t i, bool is_first, Scratch& scratch) const;
   void add_context_rows(const WordTagCounts& lexicon, std::size_t i, Scratch& scratch);
-  void add_own_scores(std::string_view word, WordId id, bool is_first, Scratch& scratch) const;
+  void add_new_scores(std::span<const std::string_view> words, std::size_t i, Scratch& scratch) const;
+  const float* scores_of(std::size_t position, Role role, const Scratch& scratch) const;
   void add_base(std::string_view word, WordId id, bool is_first, std::span<float> scores, Scratch& scratch) const;
   void forbid(std::string_view word, Scratch& scratch) const;
-  void add_role(std::string_view word, WordId id, Role role, Scratch& scratch) const;
   void add_context_slots(std::span<const std::string_view> words, Scratch& scratch, Reading& reading) const;
   Row add_row(std::string_view word, double log_word, Scratch& scratch);
-  void fill_slot(std::string_view word, double log_word, Scratch& scratch) const;
+  WordId symbol_row(std::string_view word) const;
+  void fill_slot(std::string_view word, WordId symbols_row, double log_word, Scratch& scratch) const;
   void guess(std::string_view word, bool is_first, Scratch& scratch) const;
 
   const Guesser& guesser_;
@@ -137,6 +141,7 @@ class TagChannel final : public Channel {
   std::size_t num_tags_;
   Vocabulary words_;
   std::vector<std::uint8_t> is_seen_;        // [id]: the vocabulary's own words may or may not be
+  std::vector<WordId> row_of_symbols_;       // [id]: its row of symbol_of_
   std::vector<Row> row_, first_row_;         // [id]: elsewhere; as the first word of a sentence
   std::vector<WordId> slot_words_;           // of the rows
   std::vector<double> slot_weights_;

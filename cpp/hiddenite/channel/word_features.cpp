@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hiddenite/base/characters.hpp"
+#include "hiddenite/base/prefixed_text.hpp"
 
 namespace hiddenite::channel {
 
@@ -23,27 +24,24 @@ char32_t pattern_of(char32_t c) {
   return is_lower_letter(c) && !(c >= 0x2010 && c <= 0x206F) ? U'a' : c;
 }
 
-std::u32string collapsed(std::u32string pattern) {
-  pattern.erase(std::unique(pattern.begin(), pattern.end()), pattern.end());
-  if (pattern.size() > MAX_PATTERN) pattern.resize(MAX_PATTERN);
-  return pattern;
-}
-
 // A word taken apart once, for all of its features.
-class FeatureWriter {
- public:
-  explicit FeatureWriter(const std::function<void(std::string_view)>& use) : use_(use) {}
-
-  void operator()(char kind, std::u32string_view text = {}) {
-    feature_.clear();
-    feature_.push_back(kind);
-    for (const char32_t c : text) append_utf8(feature_, c);
-    use_(feature_);
+struct Forms {
+  explicit Forms(std::string_view utf8) : word(to_characters(utf8)) {
+    char32_t before = 0;
+    for (const char32_t c : word) {
+      const char32_t shape = pattern_of(c);
+      lower.add(to_lower(c));
+      pattern.add(shape);
+      if (collapsed.size() < MAX_PATTERN && (collapsed.size() == 0 || shape != before)) collapsed.add(shape);
+      before = shape;
+      has_upper |= shape == U'A';
+      has_digit |= shape == U'0';
+    }
   }
 
- private:
-  const std::function<void(std::string_view)>& use_;
-  std::string feature_;
+  std::u32string word;
+  PrefixedText lower, pattern, collapsed;
+  bool has_upper = false, has_digit = false;
 };
 
 }  // namespace
@@ -85,31 +83,24 @@ char word_class(std::u32string_view word, bool is_first) {
 }
 
 void for_each_feature(std::string_view utf8, bool is_first, const std::function<void(std::string_view)>& use) {
-  const std::u32string word = to_characters(utf8);
-  std::u32string lower = word, pattern = word;
-  for (char32_t& c : lower) c = to_lower(c);
-  for (char32_t& c : pattern) c = pattern_of(c);
-  const std::u32string_view low = lower;
-  const std::size_t size = word.size();
-  const auto suffix = [&](std::size_t k) { return low.substr(size - k); };
-
-  FeatureWriter add(use);
-  add('b');
-  for (std::size_t k = 1; k <= std::min(size, MAX_SUFFIX); ++k) add('s', suffix(k));
-  for (std::size_t k = 1; k <= std::min(size, MAX_PREFIX); ++k) add('p', low.substr(0, k));
-  std::u32string of_class(1, static_cast<char32_t>(word_class(word, is_first)));
-  add('c', of_class);
-  for (std::size_t k = 1; k <= std::min(size, MAX_CLASS_SUFFIX); ++k) {
-    of_class.resize(1);
-    of_class.append(suffix(k));
-    add('c', of_class);
+  Forms forms(utf8);
+  const std::size_t size = forms.word.size();
+  const auto add = [&](std::string_view kind, PrefixedText& text, std::size_t first, std::size_t last) {
+    text.with_prefix(kind, first, last, use);
+  };
+  add("b", forms.lower, 0, 0);
+  for (std::size_t k = 1; k <= std::min(size, MAX_SUFFIX); ++k) add("s", forms.lower, size - k, size);
+  for (std::size_t k = 1; k <= std::min(size, MAX_PREFIX); ++k) add("p", forms.lower, 0, k);
+  const char of_class[] = {'c', word_class(forms.word, is_first)};
+  for (std::size_t k = 0; k <= std::min(size, MAX_CLASS_SUFFIX); ++k) {
+    add({of_class, sizeof of_class}, forms.lower, size - k, size);
   }
-  add('e', std::u32string_view(pattern).substr(size - std::min(size, END_PATTERN)));
-  if (pattern.find(U'A') != pattern.npos) add('u');
-  if (pattern.find(U'0') != pattern.npos) add('d');
-  const std::size_t hyphen = lower.rfind(U'-');
-  if (hyphen != lower.npos && hyphen > 0) add('y', low.substr(hyphen + 1));
-  add('h', collapsed(std::move(pattern)));
+  add("e", forms.pattern, size - std::min(size, END_PATTERN), size);
+  if (forms.has_upper) add("u", forms.lower, 0, 0);
+  if (forms.has_digit) add("d", forms.lower, 0, 0);
+  const std::size_t hyphen = forms.word.rfind(U'-');
+  if (hyphen != forms.word.npos && hyphen > 0) add("y", forms.lower, hyphen + 1, size);
+  add("h", forms.collapsed, 0, forms.collapsed.size());
 }
 
 }  // namespace hiddenite::channel

@@ -29,7 +29,9 @@ inline bool is_upper(char32_t c) { return to_lower(c) != c; }
 // C, 1, A, 0, -, a. `word` is not empty.
 char word_class(std::u32string_view word, bool is_first);
 
-// Calls use(feature) for each feature once; the text is valid during the call.
+inline constexpr std::size_t MAX_FEATURES = 24;
+
+// Calls use(feature) for each feature once, MAX_FEATURES at most; the text is valid during the call.
 // `word` is UTF-8 and not empty.
 void for_each_feature(std::string_view word, bool is_first, const std::function<void(std::string_view)>& use);
 

@@ -16,7 +16,7 @@ bool SparseViterbi::advance(const Reading& reading, std::size_t slot, std::size_
     for (std::size_t i = first; i < last; ++i) {
       NodeId node = states_[i].node;
       double log_weight = states_[i].log_weight;
-      log_weight += table_.step(node, reading.words[candidate]);
+      log_weight += steps_.step(node, reading.words[candidate]);
       log_weight += reading.log_weights[candidate];
       if (log_weight == LOG_ZERO) continue;
       const auto same = std::find_if(states_.begin() + static_cast<std::ptrdiff_t>(of_word), states_.end(),
@@ -35,7 +35,7 @@ bool SparseViterbi::advance(const Reading& reading, std::size_t slot, std::size_
 bool SparseViterbi::decode(const Reading& reading, bool ends, std::size_t max_steps,
                            std::vector<std::uint32_t>& path, double& log_weight) {
   states_.clear();
-  states_.push_back({table_.start(), 0, 0, 0.0});
+  states_.push_back({steps_.table().start(), 0, 0, 0.0});
   std::size_t first = 0;
   for (std::size_t slot = 0; slot < reading.length(); ++slot) {
     check_interrupt();
@@ -47,7 +47,7 @@ bool SparseViterbi::decode(const Reading& reading, bool ends, std::size_t max_st
   log_weight = LOG_ZERO;
   for (std::size_t i = first; i < states_.size(); ++i) {
     NodeId node = states_[i].node;
-    const double total = states_[i].log_weight + (ends ? table_.step(node, SENTENCE_END) : 0.0);
+    const double total = states_[i].log_weight + (ends ? steps_.step(node, SENTENCE_END) : 0.0);
     if (total > log_weight) {
       log_weight = total;
       best = i;

@@ -8,6 +8,7 @@
 
 #include "hiddenite/channel/channel.hpp"
 #include "hiddenite/exact/proof.hpp"
+#include "hiddenite/lm/step_memory.hpp"
 
 namespace hiddenite::exact {
 
@@ -15,7 +16,8 @@ class SparseViterbi {
  public:
   static constexpr std::size_t MAX_STEPS = 1024;  // a position that takes more is left to other methods
 
-  explicit SparseViterbi(const NgramTable& table) : table_(table) {}
+  // `has_many`: sentences, so that it pays to remember the steps of a small model.
+  explicit SparseViterbi(const NgramTable& table, bool has_many = false) : steps_(table, has_many) {}
   // The best path by places in the slots, or false: more than `max_steps` steps at one position, or no path.
   // The weight is added up as path_log_weight does, so the two are equal.
   bool decode(const Reading& reading, bool ends, std::size_t max_steps, std::vector<std::uint32_t>& path,
@@ -32,7 +34,7 @@ class SparseViterbi {
   bool advance(const Reading& reading, std::size_t slot, std::size_t first, std::size_t max_steps);
   void follow(std::size_t last, std::size_t length, std::vector<std::uint32_t>& path) const;
 
-  const NgramTable& table_;
+  StepMemory steps_;
   std::vector<State> states_;  // of all positions in a row
 };
 

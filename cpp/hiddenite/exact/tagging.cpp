@@ -8,11 +8,13 @@ namespace hiddenite::exact {
 
 namespace {
 
+constexpr std::size_t MANY = 64;  // sentences
+
 // One thread's part of the work.
 class SentenceTagger {
  public:
-  SentenceTagger(const Engine& engine, const TagChannel& channel)
-      : channel_(channel), viterbi_(engine.table()), workspace_(engine) {
+  SentenceTagger(const Engine& engine, const TagChannel& channel, bool has_many)
+      : channel_(channel), viterbi_(engine.table(), has_many), workspace_(engine) {
     // Many candidates and short histories are what dominance is best at.
     if (engine.table().order <= 3) task_.method = Method::DOMINANCE;
   }
@@ -64,7 +66,7 @@ std::vector<TaggedSentence> tag_sentences(const Engine& engine, const TagChannel
   std::vector<std::unique_ptr<SentenceTagger>> taggers(static_cast<std::size_t>(resolve_threads(threads)));
   parallel_for(sentences.size(), threads, [&](std::size_t i, int thread) {
     auto& tagger = taggers[static_cast<std::size_t>(thread)];
-    if (!tagger) tagger = std::make_unique<SentenceTagger>(engine, channel);
+    if (!tagger) tagger = std::make_unique<SentenceTagger>(engine, channel, sentences.size() >= MANY);
     results[i] = tagger->tag(sentences, i);
   });
   return results;

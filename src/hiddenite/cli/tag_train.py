@@ -187,10 +187,8 @@ def _format(path: str, chosen: str) -> str:
 
 def _show_trial(trial: OrderTrial) -> None:
     setting = f" ({trial.setting})" if trial.setting else ""
-    say(
-        f"order {trial.order}{setting}: {100 * trial.accuracy:.2f} % of the held-out words,"
-        f" {trial.seconds:.1f} s"
-    )
+    part = "held-out words" if trial.on_all else "first held-out words, not tried on more"
+    say(f"order {trial.order}{setting}: {100 * trial.accuracy:.2f} % of the {part}, {trial.seconds:.1f} s")
 
 
 def read_all(paths: tuple[str, ...], file_format: str, column: str, quiet: bool) -> Iterator[TaggedSentence]:

@@ -1,15 +1,17 @@
-"""Which settings tag best: k-fold cross-validation on the training text.
+"""Which settings tag best: a race by k-fold cross-validation on the training text.
 
-Order, the structured stage and the words that transitions see are tried on every fold, trained on the others,
-with the ``sharp`` setting of the weights; the one with the most right tags over all folds is taken. It gets
-the ``smooth`` setting if that one is better where both are tried, at the highest order with all words. One
-held-out tenth is too small for that: it often picks what was lucky there. The folds run beside each other,
-and each is one thread's work, so the choice does not depend on the number of cores.
+Order, the structured stage and the words that transitions see are tried on a fold, trained on the others,
+with the ``sharp`` setting of the weights; so is the ``smooth`` setting, at the highest order with all words.
+The better half goes on to the other folds, and the one with the most right tags over all of them is taken.
+One held-out tenth is too small to choose by, for it often picks what was lucky there, but a third tells what
+is far behind. If ``smooth`` is better than ``sharp`` where both are tried, the one that is taken gets it. A
+training is one thread's work, so the choice does not depend on the number of cores.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import time
 from collections import Counter
@@ -30,9 +32,13 @@ from hiddenite.tag.training import (
     train_model,
     train_words,
     with_order,
+    with_transitions,
 )
 
 FOLDS = 5
+TRIED = 3  # of the folds: three fifths of the text tell settings apart
+FEW_SENTENCES = 1000  # below, all folds are tried
+RACERS = 3  # sharp settings that are tried on more than the first fold
 ORDERS = (2, 3)
 MIN_SENTENCES = 50  # fewer do not tell settings apart
 MANY_SENTENCES = 5000  # enough for the default order and settings
@@ -67,27 +73,66 @@ def choose_options(
             f"there are {size} sentences, expected at least {2 * FOLDS} to choose the order with"
         )
     begin = time.perf_counter()
-    folds = [split_fold(text, fold) for fold in range(FOLDS)]
-    workers = min(FOLDS, os.cpu_count() or 1)
-    with ThreadPoolExecutor(workers) as executor:
-        found = list(executor.map(lambda f: _try_fold(f, options, orders, count_right, knowledge), folds))
-    right: Counter[TaggerOptions] = Counter()
-    for counts in found:
-        right.update(counts)
-    tokens = sum(tag != NOT_ANNOTATED for sentence in text.gold() for _, tag in sentence)
+    folds = split_folds(text, FOLDS)[: FOLDS if size < FEW_SENTENCES else TRIED]
+    racers = list(_settings(options, orders))
+    first = _try_fold(folds[0], racers, count_right, knowledge)
+    right = Counter(first)
+    racers = _ahead(first)
+    with ThreadPoolExecutor(min(len(folds) - 1, os.cpu_count() or 1)) as executor:
+        for counts in executor.map(lambda f: _try_fold(f, racers, count_right, knowledge), folds[1:]):
+            right.update(counts)
     seconds = (time.perf_counter() - begin) / len(right)
-    trials = [OrderTrial(o.order, n / tokens, seconds, name_of(o)) for o, n in right.items()]
-    return _best(right), trials
+    sizes = [_count_tags(held_out) for _, held_out in folds]
+    trials = [
+        OrderTrial(o.order, n / (sum(sizes) if o in racers else sizes[0]), seconds, name_of(o), o in racers)
+        for o, n in right.items()
+    ]
+    return _best({o: right[o] for o in racers}), trials
+
+
+def _count_tags(gold: Sequence[TaggedSentence]) -> int:
+    return max(1, sum(tag != NOT_ANNOTATED for sentence in gold for _, tag in sentence))
+
+
+def _settings(options: TaggerOptions, orders: Sequence[int]) -> Iterator[TaggerOptions]:
+    """Give the settings to try: sharp weights, the simplest first, then one of the smooth weights."""
+    sharp, smooth = (_with(options, name) for name in (SHARP, SMOOTH))
+    yield dataclasses.replace(sharp, order=max(orders), structured_epochs=0)
+    for lexicalize in sorted({0, options.lexicalize}):
+        for order in orders:
+            yield dataclasses.replace(sharp, order=order, lexicalize=lexicalize)
+    yield dataclasses.replace(smooth, order=max(orders))
+
+
+def _ahead(right: Mapping[TaggerOptions, int]) -> list[TaggerOptions]:
+    """Return the settings that go on: the best sharp ones; smooth, and its twin, if it is the better one."""
+    sharp = [o for o in right if not _has(o, SMOOTH)]
+    chosen = set(sorted(sharp, key=lambda o: _rank(o, right), reverse=True)[:RACERS])
+    for smooth in right:
+        if _has(smooth, SMOOTH) and right[smooth] > right[_twin(smooth)]:
+            chosen |= {smooth, _twin(smooth)}
+    return [o for o in right if o in chosen]
+
+
+def _with(options: TaggerOptions, setting: str) -> TaggerOptions:
+    return dataclasses.replace(options, **SETTINGS[setting])  # type: ignore[arg-type]
+
+
+def _twin(smooth: TaggerOptions) -> TaggerOptions:
+    return _with(smooth, SHARP)
+
+
+def _rank(options: TaggerOptions, right: Mapping[TaggerOptions, int]) -> tuple[int, int, int, int]:
+    """Return what is greater for the better setting, and for the simpler one among equals."""
+    return right[options], -options.order, -options.structured_epochs, -options.lexicalize
 
 
 def _best(right: Mapping[TaggerOptions, int]) -> TaggerOptions:
-    """Return the best of the sharp settings, the simplest among equals; smooth if that is better."""
-    smooth = next(o for o in right if _has(o, SMOOTH))
-    sharp = dataclasses.replace(smooth, **SETTINGS[SHARP])  # type: ignore[arg-type]
-    rest = [o for o in right if o != smooth]
-    best = max(rest, key=lambda o: (right[o], -o.order, -o.structured_epochs, -o.lexicalize))
-    if right[smooth] > right[sharp] and best.structured_epochs:
-        return dataclasses.replace(best, **SETTINGS[SMOOTH])  # type: ignore[arg-type]
+    """Return the best of the sharp settings; with smooth weights if those are better where both are tried."""
+    best = max((o for o in right if not _has(o, SMOOTH)), key=lambda o: _rank(o, right))
+    smooth = next((o for o in right if _has(o, SMOOTH)), None)
+    if smooth is not None and right[smooth] > right[_twin(smooth)] and best.structured_epochs:
+        return _with(best, SMOOTH)
     return best
 
 
@@ -102,63 +147,47 @@ def name_of(options: TaggerOptions) -> str:
     return f"{kind}, {stages}, {options.lexicalize} words".strip(", ")
 
 
-def split_fold(text: TrainingText, fold: int) -> tuple[TrainingText, list[TaggedSentence]]:
-    """Return the sentences of the other folds and those of this one."""
+Fold = tuple[TrainingText, list[TaggedSentence]]
+
+
+def split_folds(text: TrainingText, folds: int) -> list[Fold]:
+    """Return for each fold the sentences of the others and its own."""
     size = len(text.sentences)
-    here = [i for i in range(size) if fold_of(i, size, FOLDS) == fold]
-    return text.select(i for i in range(size) if fold_of(i, size, FOLDS) != fold), text.select(here).gold()
+    fold = [fold_of(i, size, folds) for i in range(size)]
+    return [
+        (
+            text.select(i for i in range(size) if fold[i] != f),
+            text.select([i for i in range(size) if fold[i] == f]).gold(),
+        )
+        for f in range(folds)
+    ]
 
 
 def _try_fold(
-    fold: tuple[TrainingText, list[TaggedSentence]],
-    options: TaggerOptions,
-    orders: Sequence[int],
-    count_right: CountRight,
-    knowledge: Knowledge,
+    fold: Fold, settings: Sequence[TaggerOptions], count_right: CountRight, knowledge: Knowledge
 ) -> dict[TaggerOptions, int]:
-    """Return how many tags of one fold each setting gets right."""
+    """Return how many tags of one fold each setting gets right; equal weights share the local stage."""
     kept, held_out = fold
     result = {}
-    words = train_words(kept, options, knowledge)
-    transitions = {
-        (order, lexicalize): _transitions(words, kept, order, lexicalize)
-        for order in orders
-        for lexicalize in {0, options.lexicalize}
-    }
-    for name, values in SETTINGS.items():
-        setting = dataclasses.replace(options, **values)  # type: ignore[arg-type]
-        training = context_training(kept, dataclasses.replace(words, options=setting))
+    words = train_words(kept, settings[0], knowledge)
+    hidden = functools.cache(lambda lexicalize: hidden_symbols(kept.sentences, lexicalize))
+    for name in SETTINGS:
+        chosen = [o for o in settings if _has(o, name)]
+        if not chosen:
+            continue
+        longest = max(chosen, key=lambda o: o.structured_epochs)
+        training = context_training(kept, dataclasses.replace(words, options=longest))
         training.local()
-        state = training.snapshot()
-        for chosen in _stages(setting, orders) if name == SHARP else [_last(setting, orders)]:
-            base, folds = transitions[chosen.order, chosen.lexicalize]
-            if chosen.structured_epochs:
-                training.restore(state)
-                training.structured(folds)
-            model = dataclasses.replace(base, options=chosen, context=training.table())
-            result[chosen] = count_right(model, held_out)
-    return result
-
-
-def _transitions(
-    words: TaggerModel, kept: TrainingText, order: int, lexicalize: int
-) -> tuple[TaggerModel, FoldModels]:
-    """Return the model with its transitions, and those of the structured stage."""
-    options = dataclasses.replace(words.options, order=order, lexicalize=lexicalize)
-    model = with_order(dataclasses.replace(words, options=options), kept, order)
-    return model, FoldModels.train(hidden_symbols(kept.sentences, lexicalize), order, options)
-
-
-def _last(setting: TaggerOptions, orders: Sequence[int]) -> TaggerOptions:
-    return dataclasses.replace(setting, order=max(orders))
-
-
-def _stages(setting: TaggerOptions, orders: Sequence[int]) -> Iterator[TaggerOptions]:
-    """Give the settings that share the local stage: without the structured one first."""
-    yield dataclasses.replace(setting, order=max(orders), structured_epochs=0)
-    for lexicalize in sorted({0, setting.lexicalize}):
-        for order in orders:
-            yield dataclasses.replace(setting, order=order, lexicalize=lexicalize)
+        state = training.snapshot() if sum(o.structured_epochs > 0 for o in chosen) > 1 else None
+        for options in sorted(chosen, key=lambda o: o.structured_epochs):  # the local stage alone first
+            if options.structured_epochs:
+                if state is not None:
+                    training.restore(state)
+                training.structured(FoldModels.train(hidden(options.lexicalize), options.order, options))
+            base = dataclasses.replace(words, options=options)
+            model = with_transitions(base, hidden(options.lexicalize))
+            result[options] = count_right(dataclasses.replace(model, context=training.table()), held_out)
+    return {o: result[o] for o in settings}
 
 
 def try_orders(

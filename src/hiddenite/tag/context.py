@@ -22,10 +22,8 @@ from hiddenite._core import (
     Guesser,
     TagParts,
     WordAttributes,
-    read_arpa,
-    write_arpa,
+    weigh_table,
 )
-from hiddenite.files.corpus import chunk_source
 from hiddenite.ngram import NgramModel
 from hiddenite.tag.annotation import EvidenceArrays, TrainingText
 from hiddenite.tag.emissions import split_symbol
@@ -37,7 +35,6 @@ MARGIN = 6.0  # tags within e^-6 of a word's best are in the structured stage's 
 LEAST_WEIGHT = 0.01  # smaller ones are not kept
 PART_SEPARATOR = "|"
 MANY_TAGS = 128
-_NEVER = -99.0  # ARPA's log10 of zero
 _BLOCK = 20  # sentences of a fold's blocks
 _UNKNOWN = 0  # the id of <unk>: for a symbol that a fold's model has not seen
 
@@ -75,21 +72,7 @@ def fold_of(number: int, size: int, folds: int = FOLDS) -> int:
 
 def scaled(model: NgramModel, power: float) -> NgramModel:
     """Return the model of tags with all probabilities raised to a power."""
-    parts: list[bytes] = []
-    write_arpa(model._table, parts.append, False)
-    lines = [_scaled_line(line, power) for line in b"".join(parts).decode().split("\n")]
-    table, _, _ = read_arpa(chunk_source(iter(["\n".join(lines).encode()])), "<tags>", None)
-    return NgramModel(table)
-
-
-def _scaled_line(line: str, power: float) -> str:
-    columns = line.split("\t")
-    if len(columns) < 2:
-        return line
-    for i in range(0, len(columns), 2):
-        value = float(columns[i])
-        columns[i] = repr(value * power if value > _NEVER else value)
-    return "\t".join(columns)
+    return NgramModel(weigh_table(model._table, power, True))
 
 
 @dataclass(frozen=True, slots=True)

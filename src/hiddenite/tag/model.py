@@ -32,6 +32,7 @@ class OrderTrial:
     accuracy: float
     seconds: float  # training and tagging; of settings that share work, each one's share
     setting: str = ""  # of context emissions, in words
+    on_all: bool = True  # tried on all folds; False: on the first alone, where others were better
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,7 +24,7 @@ from hiddenite.query import Query
 from hiddenite.results import Marginals
 from hiddenite.tag.annotation import LabelledSentence, TrainingText
 from hiddenite.tag.answers import Tagged
-from hiddenite.tag.choice import FOLDS, ORDERS, choose_options, split_fold
+from hiddenite.tag.choice import FOLDS, ORDERS, choose_options, split_folds
 from hiddenite.tag.formats import NOT_ANNOTATED, TaggedSentence
 from hiddenite.tag.knowledge import NO_KNOWLEDGE, Knowledge, word_classes
 from hiddenite.tag.model import OrderTrial
@@ -61,7 +61,7 @@ def train_with_raw(
     chosen = _spread([words for words in sentences if words])
     if chosen and len(text.sentences) <= MOST_TAGGED:
         threshold, gains = _choose_threshold(text, chosen, best, used)
-        accuracy, tokens = max(t.accuracy for t in trials), count_tagged(text.gold())
+        accuracy, tokens = max(t.accuracy for t in trials if t.on_all), count_tagged(text.gold())
         for value, gain in gains.items():
             name = f"self-training from p ≥ {value}{', taken' * (value == threshold)}"
             trials.append(OrderTrial(best.order, accuracy + gain / max(tokens, 1), 0.0, name))
@@ -92,7 +92,7 @@ def _choose_classes(
         options, found = choose_options(text, recipe, Tagger.count_right, ORDERS, knowledge)
         suffix = ", classes" if knowledge.classes else ""
         trials += [dataclasses.replace(t, setting=t.setting + suffix) for t in found]
-        accuracy = max(t.accuracy for t in found)
+        accuracy = max(t.accuracy for t in found if t.on_all)
         error = math.sqrt(accuracy * (1 - accuracy) / max(tokens, 1))
         if best is None or accuracy > best[0] + LEAST_GAIN * error:
             best = accuracy, options, knowledge
@@ -143,7 +143,7 @@ def _choose_threshold(
     A gain counts if it is more than half a standard error of the difference: if n tags changed between right
     and wrong, of the square root of n. Folds run beside each other, as for the settings.
     """
-    folds = [split_fold(text, fold) for fold in range(FOLDS)]
+    folds = split_folds(text, FOLDS)
     with ThreadPoolExecutor(min(FOLDS, os.cpu_count() or 1)) as executor:
         found = list(executor.map(lambda fold: _try_thresholds(fold, raw, options, knowledge), folds))
     gains = {t: sum(one[t][0] for one in found) for t in THRESHOLDS}

@@ -45,7 +45,7 @@ def normal_words(words: Sequence[str], form: str) -> Sequence[str]:
             return words
     except TypeError:
         raise ModelError(f"found {words!r:.60}, expected words that are strings") from None
-    return [unicodedata.normalize("NFC", word) for word in words]
+    return [word if word.isascii() else unicodedata.normalize("NFC", word) for word in words]
 
 
 def normal_labels(sentences: Iterable[LabelledSentence], form: str) -> Iterator[LabelledSentence]:
@@ -174,11 +174,16 @@ def with_order(model: TaggerModel, text: TrainingText, order: int) -> TaggerMode
     """Return the model with transitions of another order, trained on the same sentences."""
     options = dataclasses.replace(model.options, order=order)
     hidden = hidden_symbols(_known(text), options.lexicalize)
-    transitions = train_transitions(hidden.sentences, order, options.transitions)
+    return with_transitions(dataclasses.replace(model, options=options), hidden)
+
+
+def with_transitions(model: TaggerModel, hidden: Hidden) -> TaggerModel:
+    """Return the model with the transitions of hidden symbols."""
+    options = model.options
+    transitions = train_transitions(hidden.sentences, options.order, options.transitions)
     if options.emissions == "context":
         transitions = scaled(transitions, options.tags_weight)
-    symbols = tuple(sorted(hidden.counts.items()))
-    return dataclasses.replace(model, options=options, transitions=transitions, symbols=symbols)
+    return dataclasses.replace(model, transitions=transitions, symbols=tuple(sorted(hidden.counts.items())))
 
 
 def hidden_symbols(sentences: Sequence[TaggedSentence], lexicalize: int) -> Hidden:

@@ -1,47 +1,12 @@
 #include "hiddenite/channel/context/context_emissions.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <string>
 
 #include "hiddenite/base/error.hpp"
 
 namespace hiddenite::channel {
-
-// -------------------------------------------------------------- numbers of keys
-
-KeyTable::KeyTable(std::size_t expected) : slots_(std::bit_ceil(std::max<std::size_t>(16, 2 * expected))) {}
-
-std::size_t KeyTable::place(std::uint64_t key) const {
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t i = (key ^ key >> 32) & mask;
-  while (slots_[i].number != NONE && slots_[i].key != key) i = (i + 1) & mask;
-  return i;
-}
-
-std::uint32_t KeyTable::find(std::uint64_t key) const { return slots_[place(key)].number; }
-
-std::uint32_t KeyTable::add(std::uint64_t key) {
-  std::size_t i = place(key);
-  if (slots_[i].number != NONE) return slots_[i].number;
-  if (2 * (size_ + 1) > slots_.size()) {
-    grow();
-    i = place(key);
-  }
-  slots_[i] = {key, static_cast<std::uint32_t>(size_++)};
-  return slots_[i].number;
-}
-
-void KeyTable::grow() {
-  std::vector<Slot> old(2 * slots_.size());
-  old.swap(slots_);
-  for (const Slot& slot : old) {
-    if (slot.number != NONE) slots_[place(slot.key)] = slot;
-  }
-}
-
-// -------------------------------------------------------------------- emissions
 
 namespace {
 
@@ -66,24 +31,50 @@ void check(const ContextWeights& w, std::size_t num_parts) {
 
 ContextEmissions::ContextEmissions(TagParts parts, ContextWeights weights, double base_weight, double prior_weight,
                                    const WordAttributes* attributes)
-    : parts_(std::move(parts)), weights_(std::move(weights)), base_weight_(base_weight), prior_weight_(prior_weight),
-      attributes_(attributes), rows_(weights_.keys.size()) {
-  check(weights_, parts_.num_parts());
+    : parts_(std::move(parts)), base_weight_(base_weight), prior_weight_(prior_weight), attributes_(attributes),
+      rows_(weights.keys.size()) {
+  check(weights, parts_.num_parts());
   if (!std::isfinite(base_weight) || !std::isfinite(prior_weight)) misfit_of_weights("a weight is no number");
-  for (const std::uint64_t key : weights_.keys) {
-    const std::size_t before = rows_.size();
-    if (rows_.add(key) != before) misfit_of_weights("a feature is listed twice");
+  add_rows(weights);
+}
+
+// Size and weights of a row side by side, so that a look at one waits for memory once.
+void ContextEmissions::add_rows(const ContextWeights& w) {
+  if (w.keys.size() + w.parts.size() >= KeyTable::NONE) misfit_of_weights("there are more than 4 billion");
+  weights_.reserve(w.keys.size() + w.parts.size());
+  for (std::size_t row = 0; row < w.keys.size(); ++row) {
+    if (!rows_.insert(w.keys[row], static_cast<std::uint32_t>(weights_.size()))) {
+      misfit_of_weights("a feature is listed twice");
+    }
+    weights_.push_back({static_cast<std::uint32_t>(w.begin[row + 1] - w.begin[row]), 0.0f});
+    for (std::uint64_t k = w.begin[row]; k < w.begin[row + 1]; ++k) weights_.push_back({w.parts[k], w.weights[k]});
   }
 }
 
-void ContextEmissions::add(std::string_view word, Role role, std::span<float> scores) const {
-  std::vector<std::uint64_t> keys;
-  add_context_features(word, role, attributes_, keys);
-  for (const std::uint64_t key : keys) {
+// In three rounds, because nearly all of the time is spent waiting for memory: what is asked for in one round has
+// come when the next one needs it.
+void ContextEmissions::add(std::string_view word, std::span<const Role> roles, std::span<float> scores,
+                           Scratch& scratch) const {
+  scratch.word.read(word, attributes_);
+  scratch.keys.clear(), scratch.rows.clear(), scratch.end.clear();
+  for (const Role role : roles) {
+    const std::size_t first = scratch.keys.size();
+    scratch.word.add_features(role, scratch.keys);
+    for (std::size_t k = first; k < scratch.keys.size(); ++k) rows_.fetch(scratch.keys[k]);
+    scratch.end.push_back(scratch.keys.size());
+  }
+  for (const std::uint64_t key : scratch.keys) {
     const std::uint32_t row = rows_.find(key);
-    if (row == KeyTable::NONE) continue;
-    for (std::uint64_t k = weights_.begin[row]; k < weights_.begin[row + 1]; ++k) {
-      scores[weights_.parts[k]] += weights_.weights[k];
+    if (row != KeyTable::NONE) prefetch(weights_.data() + row);
+    scratch.rows.push_back(row);
+  }
+  std::size_t next = 0;
+  for (std::size_t k = 0; k < roles.size(); ++k) {
+    float* to = scores.data() + k * parts_.num_parts();
+    for (; next < scratch.end[k]; ++next) {
+      if (scratch.rows[next] == KeyTable::NONE) continue;
+      const PartWeight* weight = weights_.data() + scratch.rows[next];
+      for (const PartWeight* const last = weight + weight->part; weight++ != last;) to[weight->part] += weight->weight;
     }
   }
 }

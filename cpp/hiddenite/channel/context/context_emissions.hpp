@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "hiddenite/channel/context/context_features.hpp"
+#include "hiddenite/channel/context/key_table.hpp"
 #include "hiddenite/channel/context/tag_parts.hpp"
 
 namespace hiddenite::channel {
@@ -30,47 +31,40 @@ struct ContextWeights {
   std::vector<float> weights;
 };
 
-// Numbers of keys: a hash table with linear probing.
-class KeyTable {
- public:
-  static constexpr std::uint32_t NONE = 0xFFFFFFFF;
-  explicit KeyTable(std::size_t expected = 0);
-  // The number of a key; a new one has the next number.
-  std::uint32_t add(std::uint64_t key);
-  std::uint32_t find(std::uint64_t key) const;
-  std::size_t size() const { return size_; }
-
- private:
-  struct Slot {
-    std::uint64_t key;
-    std::uint32_t number = NONE;
-  };
-  std::size_t place(std::uint64_t key) const;
-  void grow();
-  std::vector<Slot> slots_;
-  std::size_t size_ = 0;
-};
-
 class ContextEmissions {
  public:
   // The attributes, or null, stay the caller's. Throws ModelError for what does not fit together.
   ContextEmissions(TagParts parts, ContextWeights weights, double base_weight, double prior_weight,
                    const WordAttributes* attributes = nullptr);
 
-  // Adds to the scores of all parts what a word contributes in a role.
-  void add(std::string_view word, Role role, std::span<float> scores) const;
+  // What one look at a word needs; used again for the next one.
+  struct Scratch {
+    ContextWord word;
+    std::vector<std::uint64_t> keys;
+    std::vector<std::uint32_t> rows;
+    std::vector<std::size_t> end;  // [role]: of its keys
+  };
+
+  // Adds what a word contributes in some roles: scores[k] of all parts, num_parts() apart, gets that of roles[k].
+  void add(std::string_view word, std::span<const Role> roles, std::span<float> scores, Scratch& scratch) const;
 
   const TagParts& parts() const { return parts_; }
   double base_weight() const { return base_weight_; }    // kappa
   double prior_weight() const { return prior_weight_; }  // mu
-  const ContextWeights& weights() const { return weights_; }
 
  private:
+  struct PartWeight {
+    std::uint32_t part;
+    float weight;
+  };
+
+  void add_rows(const ContextWeights& weights);
+
   TagParts parts_;
-  ContextWeights weights_;
   double base_weight_, prior_weight_;
   const WordAttributes* attributes_;
-  KeyTable rows_;
+  KeyTable rows_;                    // places in the following
+  std::vector<PartWeight> weights_;  // each row begins with its size, in place of a part
 };
 
 }  // namespace hiddenite::channel

@@ -15,80 +15,80 @@ constexpr std::size_t MAX_AFFIX = 5, MAX_NEIGHBOUR_SUFFIX = 3;
 
 bool is_ascii_digit(char32_t c) { return c >= U'0' && c <= U'9'; }
 
-char32_t shape_of(char32_t c) {
-  if (is_upper(c)) return U'A';
+// Of a character with this lower-case form.
+char32_t shape_of(char32_t c, char32_t lower) {
+  if (lower != c) return U'A';
   if (is_ascii_digit(c)) return U'0';
   const bool is_letter = (c >= U'a' && c <= U'z') || (c >= 0xAA && !(c >= 0x2010 && c <= 0x206F));
   return is_letter ? U'a' : c;
 }
 
-class KeyWriter {
- public:
-  KeyWriter(Role role, std::vector<std::uint64_t>& keys) : role_(role), keys_(keys) {}
-
-  void operator()(char kind, std::u32string_view text = {}) {
-    text_.assign({static_cast<char>('0' + static_cast<int>(role_)), kind});
-    for (const char32_t c : text) append_utf8(text_, c);
-    keys_.push_back(hash_bytes(text_));
-  }
-
- private:
-  Role role_;
-  std::vector<std::uint64_t>& keys_;
-  std::string text_;
-};
-
-struct Forms {
-  explicit Forms(std::string_view utf8) : word(to_characters(utf8)), lower(word), shape(word) {
-    for (char32_t& c : lower) c = to_lower(c);
-    for (char32_t& c : shape) c = shape_of(c);
-    collapsed = shape;
-    collapsed.erase(std::unique(collapsed.begin(), collapsed.end()), collapsed.end());
-    normal = lower;
-    for (char32_t& c : normal) c = is_ascii_digit(c) ? U'0' : c;
-  }
-  std::u32string_view suffix(std::size_t k) const { return std::u32string_view(lower).substr(lower.size() - k); }
-  std::u32string_view prefix(std::size_t k) const { return std::u32string_view(lower).substr(0, k); }
-
-  std::u32string word, lower, shape, collapsed, normal;
-};
-
-void add_own(const Forms& forms, KeyWriter& add) {
-  add('b');
-  const std::size_t longest = std::min(forms.word.size(), MAX_AFFIX);
-  for (std::size_t k = 1; k <= longest; ++k) add('p', forms.prefix(k));
-  for (std::size_t k = 1; k <= longest; ++k) add('s', forms.suffix(k));
-  add('h', forms.shape);
-  add('H', forms.collapsed);
-  if (forms.word.find(U'-') != forms.word.npos) add('-');
-  if (forms.shape.find(U'0') != forms.shape.npos) add('d');
-  const bool has_upper = forms.shape.find(U'A') != forms.shape.npos;
-  if (has_upper && forms.shape.find(U'a') == forms.shape.npos) add('C');
-}
-
 }  // namespace
 
-void add_context_features(std::string_view word, Role role, const WordAttributes* attributes,
-                          std::vector<std::uint64_t>& keys) {
-  const Forms forms(word);
-  KeyWriter add(role, keys);
+void ContextWord::read(std::string_view word, const WordAttributes* attributes) {
+  for (PrefixedText* text : {&word_, &lower_, &normal_, &shape_, &collapsed_}) text->clear();
+  attributes_ = attributes == nullptr ? std::span<const std::uint32_t>() : attributes->of(word);
+  first_shape_ = U'a';
+  has_hyphen_ = has_digit_ = has_upper_ = has_lower_ = false;
+  char32_t before = 0;
+  while (!word.empty()) {
+    const char32_t c = next_character(word), lower = to_lower(c), shape = shape_of(c, lower);
+    word_.add(c);
+    lower_.add(lower);
+    normal_.add(is_ascii_digit(c) ? U'0' : lower);
+    shape_.add(shape);
+    if (shape_.size() == 1) first_shape_ = shape;
+    if (shape_.size() == 1 || shape != before) collapsed_.add(shape);
+    before = shape;
+    has_hyphen_ |= c == U'-';
+    has_digit_ |= shape == U'0';
+    has_upper_ |= shape == U'A';
+    has_lower_ |= shape == U'a';
+  }
+}
+
+std::uint64_t ContextWord::key(Role role, char kind, PrefixedText& text, std::size_t first, std::size_t last) {
+  const char prefix[] = {static_cast<char>('0' + static_cast<int>(role)), kind};
+  return text.with_prefix({prefix, sizeof prefix}, first, last, hash_bytes);
+}
+
+void ContextWord::add_own(std::vector<std::uint64_t>& keys) {
+  const auto add = [&](char kind, PrefixedText& text, std::size_t first, std::size_t last) {
+    keys.push_back(key(Role::OWN, kind, text, first, last));
+  };
+  const std::size_t size = lower_.size(), longest = std::min(size, MAX_AFFIX);
+  add('b', lower_, 0, 0);
+  for (std::size_t k = 1; k <= longest; ++k) add('p', lower_, 0, k);
+  for (std::size_t k = 1; k <= longest; ++k) add('s', lower_, size - k, size);
+  add('h', shape_, 0, size);
+  add('H', collapsed_, 0, collapsed_.size());
+  if (has_hyphen_) add('-', lower_, 0, 0);
+  if (has_digit_) add('d', lower_, 0, 0);
+  if (has_upper_ && !has_lower_) add('C', lower_, 0, 0);
+}
+
+void ContextWord::add_features(Role role, std::vector<std::uint64_t>& keys) {
   if (role == Role::FIRST) {
-    const char32_t first = forms.shape.empty() ? U'a' : forms.shape.front();
-    add('c', std::u32string_view(&first, 1));
+    other_.clear();
+    other_.add(first_shape_);
+    keys.push_back(key(role, 'c', other_));
     return;
   }
-  add('w', forms.word);
-  add('l', forms.normal);
+  keys.push_back(key(role, 'w', word_));
+  keys.push_back(key(role, 'l', normal_));
   if (role == Role::OWN) {
-    add_own(forms, add);
+    add_own(keys);
   } else if (role == Role::BEFORE || role == Role::AFTER) {
-    for (std::size_t k = 1; k <= std::min(forms.word.size(), MAX_NEIGHBOUR_SUFFIX); ++k) add('s', forms.suffix(k));
-    add('H', forms.collapsed);
+    const std::size_t size = lower_.size();
+    for (std::size_t k = 1; k <= std::min(size, MAX_NEIGHBOUR_SUFFIX); ++k) {
+      keys.push_back(key(role, 's', lower_, size - k, size));
+    }
+    keys.push_back(key(role, 'H', collapsed_));
   }
-  if (attributes == nullptr) return;
-  for (const std::uint32_t number : attributes->of(word)) {
-    const std::string digits = std::to_string(number);
-    add('k', std::u32string(digits.begin(), digits.end()));
+  for (const std::uint32_t number : attributes_) {
+    other_.clear();
+    for (const char digit : std::to_string(number)) other_.add(static_cast<char32_t>(digit));
+    keys.push_back(key(role, 'k', other_));
   }
 }
 

@@ -19,9 +19,11 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "hiddenite/base/prefixed_text.hpp"
 #include "hiddenite/channel/context/word_attributes.hpp"
 
 namespace hiddenite::channel {
@@ -33,9 +35,25 @@ inline constexpr std::array<int, 4> NEIGHBOUR_DISTANCE = {-1, 1, -2, 2};
 // Of OWN, so many come first that name the word itself.
 inline constexpr std::size_t NUM_IDENTITY = 2;
 
-// Adds the hashes of the features that `word` (UTF-8; empty: outside the sentence) has in a role;
-// `attributes` may be null.
-void add_context_features(std::string_view word, Role role, const WordAttributes* attributes,
-                          std::vector<std::uint64_t>& keys);
+// A word taken apart once, for its features in all roles; the memory is used again for the next word.
+class ContextWord {
+ public:
+  // `word` is UTF-8, or empty: outside the sentence. `attributes` may be null.
+  void read(std::string_view word, const WordAttributes* attributes);
+  // Adds the hashes of the features that the word has in a role.
+  void add_features(Role role, std::vector<std::uint64_t>& keys);
+  // The word in lower case.
+  std::string_view lower() const { return lower_.text(); }
+
+ private:
+  void add_own(std::vector<std::uint64_t>& keys);
+  std::uint64_t key(Role role, char kind, PrefixedText& text, std::size_t first, std::size_t last);
+  std::uint64_t key(Role role, char kind, PrefixedText& text) { return key(role, kind, text, 0, text.size()); }
+
+  PrefixedText word_, lower_, normal_, shape_, collapsed_, other_;
+  char32_t first_shape_ = U'a';
+  bool has_hyphen_ = false, has_digit_ = false, has_upper_ = false, has_lower_ = false;
+  std::span<const std::uint32_t> attributes_;
+};
 
 }  // namespace hiddenite::channel

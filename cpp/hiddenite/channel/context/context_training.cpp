@@ -21,12 +21,6 @@ constexpr double LEAST_GRADIENT = 1e-3;      // smaller ones are left out
 constexpr float FIRST_SQUARE = 1.0f;
 constexpr std::size_t PREFETCH = 6;  // rows ahead
 
-void prefetch([[maybe_unused]] const float* place) {
-#ifdef __GNUC__
-  __builtin_prefetch(place);
-#endif
-}
-
 }  // namespace
 
 ContextTrainer::ContextTrainer(TagParts parts, TaggedText text, const Guesser& guesser,
@@ -53,12 +47,13 @@ void ContextTrainer::number_features() {
   std::rotate(order.begin(), order.end() - 1, order.end());
   KeyTable numbers(64 * text_.words.size());
   std::vector<std::uint64_t> keys;
+  ContextWord word;
   for (std::size_t role = 0; role < NUM_ROLES; ++role) {
     rows_of_[role].resize(text_.words.size() + 1);
     for (const std::size_t w : order) {
       keys.clear();
-      const std::string word = w < text_.words.size() ? text_.words[w] : std::string();
-      add_context_features(word, static_cast<Role>(role), attributes_, keys);
+      word.read(w < text_.words.size() ? std::string_view(text_.words[w]) : std::string_view(), attributes_);
+      word.add_features(static_cast<Role>(role), keys);
       for (const std::uint64_t key : keys) {
         const std::uint32_t row = numbers.add(key);
         if (row == keys_.size()) keys_.push_back(key);
@@ -236,6 +231,8 @@ double ContextTrainer::local_gradient(std::size_t token, Position& position) con
 
 void ContextTrainer::set_transitions(FoldTransitions transitions) {
   transitions_ = std::move(transitions);
+  steps_.clear();
+  for (const NgramTable* table : transitions_.tables) steps_.emplace_back(*table);
   if (transitions_.fold.size() + 1 != text_.begin.size()) misfit_of_text("the number of folds' sentences");
   std::map<std::string, std::uint32_t> own;
   symbol_of_.assign(num_tags_, -1);
@@ -305,13 +302,13 @@ void ContextTrainer::fill_lattice(std::size_t sentence, bool constrained) {
 // The marginals less those that the annotation leaves, in place of the scores; returns ln p(annotation).
 double ContextTrainer::structured_gradient(std::size_t sentence) {
   const std::size_t size = text_.begin[sentence + 1] - text_.begin[sentence];
-  const NgramTable& table = *transitions_.tables[transitions_.fold[sentence]];
+  StepMemory& steps = steps_[transitions_.fold[sentence]];
   std::vector<std::vector<double>> result(size, std::vector<double>(num_tags_, 0.0));
   double log_likelihood = 0.0;
   for (const bool constrained : {false, true}) {
     const double sign = constrained ? -1.0 : 1.0;
     fill_lattice(sentence, constrained);
-    log_likelihood -= sign * lattice_.sum(table, slot_begin_, slot_ids_, slot_scores_, marginals_);
+    log_likelihood -= sign * lattice_.sum(steps, slot_begin_, slot_ids_, slot_scores_, marginals_);
     for (std::size_t i = 0; i < size; ++i) {
       for (std::size_t c = slot_begin_[i]; c < slot_begin_[i + 1]; ++c) {
         result[i][slot_tags_[c]] += sign * marginals_[c];

@@ -124,6 +124,7 @@ class ContextTrainer {
   std::vector<float> bases_;
   std::vector<std::uint32_t> base_of_;                         // [token]
   FoldTransitions transitions_;
+  std::vector<StepMemory> steps_;                              // [fold]
   std::vector<std::int32_t> symbol_of_;                        // [own word or 0][tag]
   std::vector<std::uint32_t> own_word_;                        // [word]
   std::vector<Position> positions_;

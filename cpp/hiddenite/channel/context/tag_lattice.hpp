@@ -7,13 +7,16 @@
 // power). Where it gives a symbol no probability the step counts as
 // LEAST_LOG_PROB, so that no sequence is ruled out. O(edges), and most words
 // have one or two candidates.
+//
+// Sums are of numbers, not of logarithms: at each position the largest score is
+// taken out of all, and the sums over its states are divided by their total.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "hiddenite/lm/ngram.hpp"
+#include "hiddenite/lm/step_memory.hpp"
 
 namespace hiddenite::channel {
 
@@ -23,25 +26,25 @@ class TagLattice {
 
   // Position i has the candidates begin[i] .. begin[i + 1], at least one. Returns ln of the sum over all
   // paths; `marginals` gets the posterior probability of each candidate.
-  double sum(const NgramTable& table, std::span<const std::size_t> begin, std::span<const WordId> ids,
+  double sum(StepMemory& steps, std::span<const std::size_t> begin, std::span<const WordId> ids,
              std::span<const double> scores, std::span<double> marginals);
 
  private:
   struct State {
     NodeId node;
     std::uint32_t candidate;
-    double forward, backward;
+    double forward, backward;  // the forward sums of a position add up to one
   };
   struct Edge {
-    NodeId node;  // where it leads
-    std::uint32_t candidate, from, to;
-    double log_weight;  // of the symbol's step and score
+    std::uint32_t from, to;
+    double weight;  // of the symbol's step and score, divided by the position's total
   };
 
-  void step(const NgramTable& table, std::size_t first, std::span<const std::size_t> slot,
-            std::span<const WordId> ids, std::span<const double> scores);
-  double end(const NgramTable& table, std::size_t first);
-  void backward(std::span<double> marginals, double log_total);
+  double advance(StepMemory& steps, std::size_t first, std::span<const std::size_t> slot,
+                 std::span<const WordId> ids, std::span<const double> scores);
+  std::uint32_t state_at(NodeId node, std::size_t candidate, std::size_t first);
+  double end(StepMemory& steps, std::size_t first);
+  void backward(std::span<double> marginals);
 
   std::vector<State> states_;
   std::vector<Edge> edges_;
