@@ -151,7 +151,7 @@ def report(
     words = sum(len(text.split()) for text, _ in test)
     before = sum(errors(text, heard) for text, _, heard in utterances)
     after = oracle = consensus = proved = bounded = 0
-    times, risk_times = [], []
+    times, risk_times, bounds = [], [], []
     flat = LatticeWeights(
         chosen.lm_weight, 1.0, chosen.word_penalty, temperature=max(chosen.lm_weight or 1, 1)
     )
@@ -166,6 +166,7 @@ def report(
         risk = least_errors(scored)
         risk_times.append(1000 * (time.process_time() - begun))
         bounded += risk.certificate.exact
+        bounds.append((risk.certificate.lower, risk.certificate.upper))
         consensus += errors(text, " ".join(risk.words))
         oracle += nearest_errors(scored, text.split())
     sizes = [len(lattice.edges) for _, lattice in test]
@@ -174,6 +175,9 @@ def report(
         f"{len(test)} utterances, {words} words; edges mean {statistics.mean(sizes):.0f}, most {max(sizes)}"
     )
     print(f"certified {proved} of {len(test)}; least errors certified {bounded}")
+    lower, upper = (statistics.mean(column) for column in zip(*bounds, strict=True))
+    near = sum(high <= 1.25 * low + 0.1 for low, high in bounds)
+    print(f"least expected errors: mean bounds {lower:.3f} and {upper:.3f}; within 25 % + 0.1: {near}")
     for name, wrong in (
         ("before", before),
         ("after", after),

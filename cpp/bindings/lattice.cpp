@@ -5,6 +5,7 @@
 
 #include "bindings.hpp"
 #include "hiddenite/base/error.hpp"
+#include "hiddenite/lattice/best_path.hpp"
 #include "hiddenite/lattice/word_errors.hpp"
 
 using namespace nb::literals;
@@ -94,6 +95,16 @@ void bind_lattice(nb::module_& m) {
            nb::call_guard<WithoutGil>(), "The edges of the best path, and its weight.")
       .def("posteriors", [](const BoundComposition& self) { return self.with_path().posteriors(); },
            nb::call_guard<WithoutGil>(), "Of each edge: the share of all weight that goes through it.")
+      .def("length_shares",
+           [](const BoundComposition& self, const Labels& label) {
+             check_labels(self.graph, label);
+             const Composition& composition = self.with_path();
+             std::vector<bool> counts(label.size());
+             for (std::size_t e = 0; e < label.size(); ++e) counts[e] = label[e] != SILENT;
+             const WithoutGil release;
+             return composition.length_shares(counts);
+           },
+           "label"_a, "Of each number of words: the share of all weight that paths with so many have.")
       .def("best_through", [](const BoundComposition& self) { return self.with_path().best_through(); },
            nb::call_guard<WithoutGil>(), "Of each edge: the weight of the best path through it.")
       .def("sample",
@@ -130,6 +141,16 @@ void bind_lattice(nb::module_& m) {
              return total_of(self.composition, label, sequence);
            },
            "label"_a, "sequence"_a, "ln of the total weight of the paths with these labels.");
+  m.def("best_lattice_path",
+        [](const NgramTable* table, const WordGraph& graph, double lm_weight, bool begins, bool ends,
+           std::uint64_t max_states) {
+          check_words(table, graph);
+          const WithoutGil release;
+          BestPath best = find_best_path(table, graph, {lm_weight, begins, ends, max_states});
+          return std::tuple(std::move(best.path.edges), best.path.log_weight, best.num_states);
+        },
+        "table"_a.none(), "graph"_a, "lm_weight"_a, "begins"_a, "ends"_a, "max_states"_a,
+        "The edges of the best path, its weight (-inf: there is none), and how many states the search made.");
   m.def("word_errors", [](const Labels& a, const Labels& b) { return word_errors(a, b); }, "a"_a, "b"_a,
         "Levenshtein's distance.");
   m.def("error_matrix", &error_matrix, "sequences"_a, nb::call_guard<WithoutGil>(),

@@ -2144,6 +2144,11 @@ class Composition:
     def posteriors(self) -> list[float]:
         """Of each edge: the share of all weight that goes through it."""
 
+    def length_shares(self, label: Sequence[int]) -> list[float]:
+        """
+        Of each number of words: the share of all weight that paths with so many have.
+        """
+
     def best_through(self) -> list[float]:
         """Of each edge: the weight of the best path through it."""
 
@@ -2157,6 +2162,11 @@ class Composition:
 
     def total_of(self, label: Sequence[int], sequence: Sequence[int]) -> float:
         """ln of the total weight of the paths with these labels."""
+
+def best_lattice_path(table: NgramTable | None, graph: WordGraph, lm_weight: float, begins: bool, ends: bool, max_states: int) -> tuple[list[int], float, int]:
+    """
+    The edges of the best path, its weight (-inf: there is none), and how many states the search made.
+    """
 
 def word_errors(a: Sequence[int], b: Sequence[int]) -> int:
     """Levenshtein's distance."""

@@ -10,10 +10,14 @@ Words of least expected errors (minimum Bayes risk). Slots align every path with
 no alignment has fewer errors than Levenshtein's distance:
 
     E errors(W) <= sum over slots of (1 - p(what W has in the slot))                        the upper bound
-    E errors(V) >= sum over i, j of x_ij d(i, j)   for all V, if sum_j x_ij <= p_i          the lower bound
+    E errors(V) >= sum over i, j of x_ij d(i, j)   for all V, if sum_j x_ij <= p_i          a lower bound
+    E errors(V) >= (E |n - |W|| + sum over words w of |c(w) - E c_W(w)|) / 2                another one
+                   for all V of n words, c(w) of them being w
 
 The second holds because x (d(V, i) + d(V, j)) >= x d(i, j) for any two sequences i, j of the lattice. Where
-one sequence has half of all weight the two meet, if all sequences are listed.
+one sequence has half of all weight the two meet, if all sequences are listed. The third holds because V has
+as many errors as it has words too many or too few, whichever are more; it looks at all sequences, so it is
+the one that counts in lattices of many. Where every doubt is between words at one place, it meets the first.
 """
 
 from __future__ import annotations
@@ -138,7 +142,7 @@ def least_errors(rescored: Rescored, sequences: int = SEQUENCES, prefixes: int =
         bound = listed_errors + rest * max(longest, len(coded[i]))
         if bound < upper - TIGHT:
             words, upper = tuple(rescored.words[label] for label in coded[i]), bound
-    lower = min(_matched(probs, matrix, size), upper)
+    lower = min(max(_matched(probs, matrix, size), _counted(rescored)), upper)
     upper, lower = _outward(rescored, upper, lower)
     exact = upper - lower <= TIGHT * (1.0 + upper)
     proof = Certificate(exact, upper, lower, "full", 0, rescored.core.num_states, "expected_errors")
@@ -155,7 +159,8 @@ def _outward(rescored: Rescored, upper: float, lower: float) -> tuple[float, flo
     longest = _longest(rescored)
     if share * (1 + longest) <= TIGHT:
         return upper, lower
-    return min(upper + share * (1 + longest), max(upper, 2.0 * longest)), max(lower * (1 - share), 0.0) + 0.0
+    more = share * (1 + longest)
+    return min(upper + more, max(upper, 2.0 * longest)), max(lower - more, 0.0) + 0.0
 
 
 def _consensus(rescored: Rescored, pivot: tuple[str, ...]) -> tuple[tuple[str, ...], float]:
@@ -212,6 +217,30 @@ def _match(
             left[i] -= share
             left[j] -= share
     return bound
+
+
+def _counted(rescored: Rescored) -> float:
+    """Return a lower bound of the least expected errors: words counted, wherever they stand.
+
+    What one more copy of a word costs grows with its copies, so the best V of n words takes the n cheapest.
+    """
+    expected: dict[int, float] = {}
+    for label, prob in zip(rescored.labels, rescored.core.posteriors(), strict=True):
+        if label != SILENT:
+            expected[label] = expected.get(label, 0.0) + prob
+    costs = []
+    for count in expected.values():
+        whole = math.floor(count)
+        costs += [-1.0] * whole + [2.0 * (whole - count) + 1.0]
+    costs.sort()
+    shares = rescored.core.length_shares(rescored.labels)
+    missing = sum(expected.values())
+    least = math.inf
+    for n in range(len(shares)):
+        lengths = sum(share * abs(n - length) for length, share in enumerate(shares))
+        least = min(least, (missing + lengths) / 2)
+        missing += costs[n] if n < len(costs) else 1.0
+    return least
 
 
 def nearest_errors(rescored: Rescored, reference: Sequence[str]) -> int:

@@ -130,7 +130,8 @@ def _id(answer: Answer) -> str | int | None:
     return int(answer.id) if answer.id_is_integer else answer.id or None
 
 
-def _certificate(answer: Answer) -> Certificate:
+def certificate_of(answer: Answer) -> Certificate:
+    """Return the certificate of the best path or the k best."""
     c = answer.certificate
     assert c is not None
     return Certificate(c.exact, c.upper, c.lower, c.method.name.lower(), c.refinements, c.states)
@@ -148,7 +149,7 @@ def _decoded(answer: Answer) -> Decoded:
     return Decoded(
         tuple(answer.words[0]),
         answer.log_weights[0],
-        _certificate(answer),
+        certificate_of(answer),
         _id(answer),
         _nodes(answer)[0],
     )
@@ -165,7 +166,7 @@ def _mbr(answer: Answer) -> Decoded:
 
 def _kbest(answer: Answer) -> KBest[Hypothesis]:
     rows = zip(answer.words, answer.log_weights, _nodes(answer), strict=True)
-    return KBest(tuple(Hypothesis(tuple(w), v, n) for w, v, n in rows), _certificate(answer), _id(answer))
+    return KBest(tuple(Hypothesis(tuple(w), v, n) for w, v, n in rows), certificate_of(answer), _id(answer))
 
 
 def _samples(answer: Answer) -> Samples[Sample]:

@@ -5,9 +5,10 @@
         + for each word: lm_weight * ln p(word | words before) + word_penalty
     all divided by the temperature.
 
-A :class:`Rescored` lattice holds the product of the two, walked once (``cpp/hiddenite/lattice``); each
-question is then a dynamic program on it, with epsilon edges, fillers and parallel edges as they are. Its
-certificates say ``full``: no path was left out.
+The best path is searched for best first under a bound that knows the last word alone, and is found without
+most of the product of the two (``cpp/hiddenite/lattice/best_path.hpp``); its certificate says ``refine``. All
+other questions are dynamic programs on the product, walked once when the first is asked, with epsilon edges,
+fillers and parallel edges as they are; their certificates say ``full``: no path was left out.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import math
 from collections.abc import Collection, Sequence
 from typing import Literal
 
-from hiddenite._core import SILENT, Composition
+from hiddenite._core import SILENT, Composition, best_lattice_path
 from hiddenite.errors import ModelError
 from hiddenite.lattice import Lattice
 from hiddenite.lattice.columns import Columns, LatticeWeights
@@ -62,7 +63,7 @@ class Rescored:
         lm_weight = scales.language if weights.lm_weight is None else weights.lm_weight
         self._columns = Columns(lattice, None if lm is None else lm.vocabulary, weights, transparent)
         self.words = self._columns.words  # [label]
-        self.core = Composition(
+        self._product = (
             None if lm is None else lm._table,
             self._columns.graph(),
             lm_weight / weights.temperature if lm is not None else 0.0,
@@ -70,11 +71,17 @@ class Rescored:
             end,
             max_states,
         )
-        if not self.core.has_path:
+        self._best_edges, self._best_log_weight, self._num_states = best_lattice_path(*self._product)
+        if self._best_log_weight == -math.inf:
             raise ModelError(self._why_no_path())
 
     def __repr__(self) -> str:
-        return f"<Rescored {self.lattice!r:.60}, {self.core.num_states:,} states>"
+        return f"<Rescored {self.lattice!r:.60}>"
+
+    @functools.cached_property
+    def core(self) -> Composition:
+        """The product of the lattice and the model."""
+        return Composition(*self._product)
 
     def _why_no_path(self) -> str:
         unknown = self._columns.unknown
@@ -91,14 +98,13 @@ class Rescored:
 
     def best(self) -> Decoded:
         """Return the best path's words; no other path weighs more."""
-        edges, log_weight = self.core.best()
-        return Decoded(
-            self._text(edges), log_weight, self._proved(log_weight), self.lattice.id, self._nodes(edges)
-        )
+        edges, log_weight = self._best_edges, self._best_log_weight
+        proof = Certificate(True, log_weight, log_weight, "refine", 0, self._num_states)
+        return Decoded(self._text(edges), log_weight, proof, self.lattice.id, self._nodes(edges))
 
     def best_edges(self) -> list[Edge]:
         """Return the edges of the best path, those without a word included."""
-        return [self.lattice.edges[i] for i in self._origins(self.core.best()[0])]
+        return [self.lattice.edges[i] for i in self._origins(self._best_edges)]
 
     def kbest(
         self, k: int, distinct: Distinct = "max", max_prefixes: int = MAX_PREFIXES
@@ -117,7 +123,7 @@ class Rescored:
         limit = max_prefixes if distinct == "sum" else 2**64 - 1
         rows, complete, upper = self.core.rank(labels, k, distinct == "sum", limit)
         if not rows:  # only sums can end like that: what the maxima find first stands for it
-            edges, _ = self.core.best()
+            edges = self._best_edges
             sequence = [labels[i] for i in edges if labels[i] != SILENT]
             rows = [(sequence, edges, self.core.total_of(labels, sequence))]
             proof = self._proved(rows[0][2], upper=max(upper, rows[0][2]))

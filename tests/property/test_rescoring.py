@@ -168,6 +168,11 @@ def test_sums_posteriors_and_the_best_through_an_edge(case: Case) -> None:
         weights = [weight for weight, path in paths if place in path]
         assert prob == pytest.approx(sum(math.exp(w - total) for w in weights), abs=1e-4)
         assert through[place] == close(max(weights, default=-math.inf))
+    shares = scored.core.length_shares(scored.labels)
+    for length in range(len(shares) + 1):
+        weights = [weight for weight, path in paths if len(case.words(path)) == length]
+        found = shares[length] if length < len(shares) else 0.0
+        assert found == pytest.approx(sum(math.exp(w - total) for w in weights), abs=1e-4)
 
 
 @st.composite

@@ -93,6 +93,23 @@ def test_the_best_text_is_the_best_of_all_ways(what: str, seen: str, options: di
     assert [weight for _, weight in best] == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.parametrize("what", ["spaces", "spaces,case", "spaces,punctuation", "punctuation,case"])
+def test_joint_by_joint_and_slot_by_slot_agree(what: str) -> None:
+    """The best text alone is searched for in another way than the k best are."""
+    restorer = trained(what, size=60)
+    generator = random.Random(11)
+    letters = sorted(set("".join(PATTERNS).replace(" ", "")))
+    for _ in range(40):
+        line = " ".join(generator.choices(PATTERNS, k=2)) if generator.random() < 0.7 else "Ana é"
+        for _ in range(generator.randrange(4)):
+            place = generator.randrange(len(line))
+            line = line[:place] + generator.choice(letters) + line[place + 1 :]
+        found = restorer.restore(line)
+        (other,) = restorer.kbest(line, 1)
+        assert found.certificate.exact
+        assert found.log_weight == pytest.approx(other[1], abs=1e-9)
+
+
 @pytest.mark.parametrize("case", [0, 3, 4, 5])
 def test_probabilities_are_shares_of_all_ways(case: int) -> None:
     what, seen, options = CASES[case]

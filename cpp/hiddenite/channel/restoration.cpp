@@ -1,7 +1,7 @@
 #include "hiddenite/channel/restoration.hpp"
 
 #include <algorithm>
-#include <set>
+#include <tuple>
 
 #include "hiddenite/base/characters.hpp"
 #include "hiddenite/base/error.hpp"
@@ -10,12 +10,6 @@
 namespace hiddenite::channel {
 
 namespace {
-
-std::size_t num_characters(std::string_view text) {
-  std::size_t count = 0;
-  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  return count;
-}
 
 // The capital of a letter of the Latin, Greek and Cyrillic alphabets; any other character as it is.
 char32_t capital(char32_t c) {
@@ -56,31 +50,34 @@ RestorationChannel::RestorationChannel(const NgramTable& table, std::vector<Entr
     if (entry.word >= table.vocabulary.size()) throw ModelError("an entry of the lexicon has no word of the model");
   }
   for (Entry& entry : entries) (entry.form.empty() ? events_ : entries_).push_back(std::move(entry));
-  std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.form < b.form; });
-  for (std::uint32_t begin = 0, end = 0; begin < entries_.size(); begin = end) {
-    std::set<WordId> words;
-    for (; end < entries_.size() && entries_[end].form == entries_[begin].form; ++end) {
-      if (!words.insert(entries_[end].word).second) {
-        throw ModelError("the lexicon has the form \"" + entries_[end].form + "\" twice for one word");
-      }
+  // Slots whose words ascend are what inference likes best.
+  const auto key = [](const Entry& entry) { return std::tie(entry.form, entry.word); };
+  std::sort(entries_.begin(), entries_.end(), [&](const Entry& a, const Entry& b) { return key(a) < key(b); });
+  std::sort(events_.begin(), events_.end(), [](const Entry& a, const Entry& b) { return a.word < b.word; });
+  std::sort(kinds_.begin(), kinds_.end(), [](const Kind& a, const Kind& b) { return a.word < b.word; });
+  std::vector<std::string_view> forms;
+  for (std::uint32_t i = 0; i < entries_.size(); ++i) {
+    const bool is_new = i == 0 || entries_[i].form != entries_[i - 1].form;
+    if (!is_new && entries_[i].word == entries_[i - 1].word) {
+      throw ModelError("the lexicon has the form \"" + entries_[i].form + "\" twice for one word");
     }
-    ranges_[entries_[begin].form] = {begin, end};
-    longest_form_ = std::max(longest_form_, num_characters(entries_[begin].form));
+    if (!is_new) continue;
+    forms.push_back(entries_[i].form);
+    first_entry_.push_back(i);
   }
+  first_entry_.push_back(static_cast<std::uint32_t>(entries_.size()));
+  forms_.build(forms);
   if (events_.empty()) options_.most_events = 0;
 }
 
-bool RestorationChannel::add_entries(Reading& reading, std::string_view form) const {
-  const auto found = ranges_.find(std::string(form));
-  if (found == ranges_.end()) return false;
-  for (std::uint32_t i = found->second.begin; i < found->second.end; ++i) {
+void RestorationChannel::add_entries(Reading& reading, std::uint32_t form) const {
+  for (std::uint32_t i = first_entry_[form]; i < first_entry_[form + 1]; ++i) {
     const Entry& entry = entries_[i];
     if (entry.spelling != table_.vocabulary.word(entry.word)) {
       reading.spellings.emplace_back(reading.words.size(), entry.spelling);
     }
     reading.add(entry.word, entry.log_weight);
   }
-  return true;
 }
 
 void RestorationChannel::add_unknown_kinds(Reading& reading, std::string_view seen, double log_weight) const {
@@ -128,10 +125,15 @@ Reading RestorationChannel::read_words(std::string_view line) const {
     close(joints.at(0, left + 1), joints.at(0, left));
   }
   for (std::size_t k = 0; k < tokens.size(); ++k) {
+    const std::uint32_t form = forms_.find(tokens[k]);
     for (std::uint32_t left = joints.events + 1; left-- > 0;) {
       const std::uint32_t to = joints.at(k + 1, left);
       for (std::uint32_t begun = k == 0 ? joints.events + 1 : 1; begun-- > 0;) {
-        if (!add_entries(reading, tokens[k])) add_unknown_kinds(reading, tokens[k], 0.0);
+        if (form == FormTree::ABSENT) {
+          add_unknown_kinds(reading, tokens[k], 0.0);
+        } else {
+          add_entries(reading, form);
+        }
         close(joints.at(k, begun), to);
       }
       if (left == joints.events) continue;
@@ -142,14 +144,32 @@ Reading RestorationChannel::read_words(std::string_view line) const {
   return reading;
 }
 
+std::vector<RestorationChannel::Match> RestorationChannel::find_forms(
+    std::string_view text, const std::vector<std::uint32_t>& places) const {
+  std::vector<std::uint32_t> place_of(text.size() + 1, 0);  // [byte]
+  for (std::uint32_t p = 0; p < places.size(); ++p) place_of[places[p]] = p;
+  std::vector<Match> found;
+  std::vector<std::uint32_t> first(places.size() + 1, 0);  // [place]: of the matches that end there
+  for (std::uint32_t p = 0; p + 1 < places.size(); ++p) {
+    forms_.for_each_prefix(text.substr(places[p]), [&](std::size_t length, std::uint32_t form) {
+      found.push_back({p, place_of[places[p] + length], form});
+      ++first[found.back().end + 1];
+    });
+  }
+  for (std::size_t q = 1; q < first.size(); ++q) first[q] += first[q - 1];
+  std::vector<Match> sorted(found.size());
+  for (const Match& match : found) sorted[first[match.end]++] = match;
+  return sorted;
+}
+
 Reading RestorationChannel::read_joined(std::string_view line) const {
   Reading reading;
   const Joints joints{static_cast<std::uint32_t>(options_.most_events)};
   std::string text;
   for (std::string_view word = next_word(line); !word.empty(); word = next_word(line)) text += word;
-  std::vector<std::size_t> begin;  // bytes of the characters
-  for (std::size_t i = 0; i <= text.size(); ++i) {
-    if (i == text.size() || (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) begin.push_back(i);
+  std::vector<std::uint32_t> places;  // bytes where characters begin, and the end
+  for (std::uint32_t i = 0; i <= text.size(); ++i) {
+    if (i == text.size() || (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) places.push_back(i);
   }
   if (text.empty()) return reading;
   const auto close = [&](std::uint32_t from, std::uint32_t to) {
@@ -161,19 +181,28 @@ Reading RestorationChannel::read_joined(std::string_view line) const {
     close(joints.at(0, left + 1), joints.at(0, left));
   }
   const auto longest_unknown = static_cast<std::size_t>(options_.longest_unknown);
-  const std::size_t longest = std::max(longest_form_, longest_unknown);
-  for (std::size_t q = 1; q < begin.size(); ++q) {
+  const std::vector<Match> matches = find_forms(text, places);
+  auto first = matches.begin(), last = first;  // those that end at q
+  for (std::size_t q = 1; q < places.size(); ++q, first = last) {
+    while (last != matches.end() && last->end == q) ++last;
     for (std::uint32_t left = joints.events + 1; left-- > 0;) {
       const std::uint32_t to = joints.at(q, left);
-      for (std::size_t p = q > longest ? q - longest : 0; p < q; ++p) {
-        const std::string_view form = std::string_view(text).substr(begin[p], begin[q] - begin[p]);
+      const std::size_t first_unknown = q > longest_unknown ? q - longest_unknown : 0;
+      auto match = first;
+      std::size_t p = match == last ? first_unknown : std::min<std::size_t>(match->begin, first_unknown);
+      for (; p < q; ++p) {
+        const bool is_listed = match != last && match->begin == p;
+        if (!is_listed && p < first_unknown) continue;
         for (std::uint32_t begun = p == 0 ? joints.events + 1 : 1; begun-- > 0;) {
-          const std::size_t size = reading.words.size();
-          if (!add_entries(reading, form) && q - p <= longest_unknown) {
+          if (is_listed) {
+            add_entries(reading, match->form);
+          } else {
+            const std::string_view form = std::string_view(text).substr(places[p], places[q] - places[p]);
             add_unknown_kinds(reading, form, -options_.unknown_cost * static_cast<double>(q - p));
           }
-          if (reading.words.size() > size) close(joints.at(p, begun), to);
+          close(joints.at(p, begun), to);
         }
+        match += is_listed;
       }
       if (left == joints.events) continue;
       add_events(reading);

@@ -22,10 +22,10 @@
 #pragma once
 
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "hiddenite/channel/channel.hpp"
+#include "hiddenite/channel/words/form_tree.hpp"
 
 namespace hiddenite::channel {
 
@@ -57,25 +57,28 @@ class RestorationChannel : public Channel {
                      const RestorationOptions& options);
 
  private:
-  struct Range {
-    std::uint32_t begin, end;  // of entries_
+  struct Match {
+    std::uint32_t begin, end;  // places between characters
+    std::uint32_t form;
   };
 
   Reading read_text(std::string_view line) const override;
   Reading read_words(std::string_view line) const;
   Reading read_joined(std::string_view line) const;
-  // Fills a slot with what the form can stand for; false if the lexicon lacks it.
-  bool add_entries(Reading& reading, std::string_view form) const;
+  // All forms of the lexicon that stand anywhere in the text, by where they end and then by where they begin.
+  std::vector<Match> find_forms(std::string_view text, const std::vector<std::uint32_t>& places) const;
+  // Fills a slot with what the form can stand for.
+  void add_entries(Reading& reading, std::uint32_t form) const;
   void add_unknown_kinds(Reading& reading, std::string_view seen, double log_weight) const;
   void add_events(Reading& reading) const;
 
   const NgramTable& table_;
-  std::vector<Entry> entries_;  // by form
+  std::vector<Entry> entries_;  // by form, then by word
+  std::vector<std::uint32_t> first_entry_;  // [form]; one more than there are
+  FormTree forms_;
   std::vector<Entry> events_;
   std::vector<Kind> kinds_;
   RestorationOptions options_;
-  std::unordered_map<std::string, Range> ranges_;
-  std::size_t longest_form_ = 0;  // in characters
 };
 
 }  // namespace hiddenite::channel

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <exception>
 #include <map>
 
 #include "hiddenite/base/error.hpp"
-#include "hiddenite/base/parallel.hpp"
 #include "hiddenite/exact/empty_support.hpp"
 
 namespace hiddenite::exact {
@@ -66,6 +64,28 @@ FullPosterior& Workspace::posterior(bool ends) {
   return *posteriors_[ends];
 }
 
+// False if it is not the question, or the record, for that; then nothing is said.
+bool Workspace::answer_by_graph(const Reading& reading, const Task& task, const Deadline& deadline, Answer& answer) {
+  const bool may = task.method == Method::AUTO || task.method == Method::DOMINANCE;
+  if (task.kind != Task::Kind::DECODE || !may || reading.spans.empty()) return false;
+  std::unique_ptr<GraphWalk>& walk = graph_walks_[task.ends];
+  if (!walk) walk = std::make_unique<GraphWalk>(engine_.index(task.ends));
+  std::optional<GraphWalk::Best> best = walk->decode(reading, deadline);
+  if (!best) return false;
+  const double log_weight = path_log_weight(engine_.table(), reading, best->path, best->route, task.ends);
+  answer.log_weights.push_back(log_weight);
+  answer.words.emplace_back();
+  for (std::size_t i = 0; i < best->path.size(); ++i) {
+    answer.words.back().emplace_back(reading.word(engine_.table().vocabulary, best->route[i], best->path[i]));
+  }
+  answer.paths.push_back(std::move(best->path));
+  answer.routes.push_back(std::move(best->route));
+  answer.method = Method::DOMINANCE;
+  answer.states = best->states;
+  answer.certificate = proved(log_weight, Method::DOMINANCE, best->states);
+  return true;
+}
+
 namespace {
 
 // AUTO tries refinement where a position offers at most so many words on
@@ -86,9 +106,9 @@ void shuffle(std::vector<Item>& items, Random& random) {
 class Solver {
  public:
   Solver(const Engine& engine, Workspace& workspace, const Reading& reading, const Task& task,
-         std::uint64_t stream, Answer& answer)
+         std::uint64_t stream, const Deadline& deadline, Answer& answer)
       : engine_(engine), workspace_(workspace), reading_(reading), task_(task), stream_(stream), answer_(answer),
-        deadline_(task.budget),
+        deadline_(deadline),
         candidates_(Candidates::from_csr(reading.begin, reading.words, reading.log_weights, task.ends,
                                          reading.spans)) {
     const bool needs_row = needs_no_index(task.method);
@@ -386,7 +406,10 @@ Answer Workspace::answer(const Reading& reading, const Task& task, std::uint64_t
   answer.spans = reading.spans;
   if (!Solver::needs_no_index(task.method)) engine_.index(task.ends);  // no record's time
   try {
-    Solver(engine_, *this, reading, task, stream, answer).run();
+    const Deadline deadline(task.budget);
+    if (!answer_by_graph(reading, task, deadline, answer)) {
+      Solver(engine_, *this, reading, task, stream, deadline, answer).run();
+    }
   } catch (const EmptySupport& e) {
     answer.status = Answer::Status::EMPTY_SUPPORT;
     answer.error = e.what() + remedy(engine_.table(), reading, e.position);
@@ -396,47 +419,6 @@ Answer Workspace::answer(const Reading& reading, const Task& task, std::uint64_t
     answer.error = e.what();
   }
   return answer;
-}
-
-namespace {
-
-// Calls work(i, workspace) for each record, one workspace a thread.
-template <class Work>
-std::vector<Answer> answer_all(const Engine& engine, std::size_t count, int threads, Work work) {
-  std::vector<Answer> answers(count);
-  const std::size_t num_threads = std::min(static_cast<std::size_t>(resolve_threads(threads)), count);
-  std::deque<Engine::Loan> loans;
-  for (std::size_t t = 0; t < num_threads; ++t) loans.emplace_back(engine);
-  parallel_for(count, threads, [&](std::size_t i, int thread) {
-    answers[i] = work(i, loans[static_cast<std::size_t>(thread)].workspace());
-  });
-  return answers;
-}
-
-}  // namespace
-
-std::vector<Answer> answer_readings(const Engine& engine, const std::vector<const Reading*>& readings,
-                                    const Task& task, std::uint64_t first_stream, int threads) {
-  return answer_all(engine, readings.size(), threads, [&](std::size_t i, Workspace& workspace) {
-    return workspace.answer(*readings[i], task, first_stream + i);
-  });
-}
-
-std::vector<Answer> answer_lines(const Engine& engine, const Channel& channel,
-                                 const std::vector<std::string_view>& lines, const Task& task,
-                                 std::uint64_t first_stream, int threads) {
-  return answer_all(engine, lines.size(), threads, [&](std::size_t i, Workspace& workspace) {
-    Reading reading;
-    try {
-      reading = channel.read(lines[i]);
-    } catch (const ModelError& e) {
-      Answer answer;
-      answer.status = Answer::Status::BAD_RECORD;
-      answer.error = e.what();
-      return answer;
-    }
-    return workspace.answer(reading, task, first_stream + i);
-  });
 }
 
 }  // namespace hiddenite::exact

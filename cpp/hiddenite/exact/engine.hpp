@@ -19,6 +19,7 @@
 #include "hiddenite/exact/sparse_viterbi.hpp"
 #include "hiddenite/exact/walk/dominance.hpp"
 #include "hiddenite/exact/walk/full.hpp"
+#include "hiddenite/exact/walk/graph_walk.hpp"
 #include "hiddenite/lm/compiled.hpp"
 
 namespace hiddenite::exact {
@@ -110,9 +111,12 @@ class Workspace {
   SparseViterbi& sparse() { return sparse_; }
 
  private:
+  bool answer_by_graph(const Reading& reading, const Task& task, const Deadline& deadline, Answer& answer);
+
   const Engine& engine_;
   SparseViterbi sparse_;
   std::unique_ptr<WalkDecoder> walkers_[2];
+  std::unique_ptr<GraphWalk> graph_walks_[2];
   std::unique_ptr<FullPosterior> posteriors_[2];
 };
 

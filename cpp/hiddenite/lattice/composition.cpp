@@ -62,11 +62,32 @@ void check_size(std::size_t num_states, std::size_t num_arcs, std::uint64_t max_
 
 Composition::Composition(const NgramTable* table, const WordGraph& graph, const CompositionOptions& options)
     : num_edges_(graph.num_edges()) {
+  const NgramTable* const model = options.lm_weight == 0.0 ? nullptr : table;
+  build(graph, options, model && options.begins ? model->start() : ROOT, [&](NodeId& state, WordId w) {
+    return model ? options.lm_weight * model->step(state, w) : 0.0;
+  });
+}
+
+Composition Composition::bound(const NgramTable* table, const WordGraph& graph, const CompositionOptions& options) {
+  const NgramTable* const model = options.lm_weight == 0.0 ? nullptr : table;
+  Composition result(graph.num_edges());
+  result.build(graph, options, model && options.begins ? model->start() : ROOT, [&](NodeId& state, WordId w) {
+    if (!model) return 0.0;
+    const NodeId arc = model->child(state, w);
+    const double most = arc != NO_NODE ? double{model->log_max_prob[arc]}
+                                       : double{model->log_max_backoff[state]} + model->log_prob[1 + w];
+    state = model->order > 1 ? 1 + w : ROOT;
+    return options.lm_weight * most;
+  });
+  return result;
+}
+
+// step(state, word): the weight of a word that the model sees, the state moved on.
+template <class Step>
+void Composition::build(const WordGraph& graph, const CompositionOptions& options, NodeId start, const Step& step) {
   graph.check();
-  const double lm_weight = options.lm_weight;
-  const NgramTable* const model = lm_weight == 0.0 ? nullptr : table;
   Contexts contexts(graph.num_nodes);
-  contexts.add(graph.start, model && options.begins ? model->start() : ROOT);
+  contexts.add(graph.start, start);
   std::vector<std::uint64_t> first_state(graph.num_nodes, 0);
   WorkMeter meter;
   std::size_t edge = 0;
@@ -82,15 +103,15 @@ Composition::Composition(const NgramTable* table, const WordGraph& graph, const 
       for (std::size_t e = begin; e < edge; ++e) {
         NodeId state = context;
         double log_weight = graph.log_weight[e];
-        if (model && graph.word[e] != NO_WORD) log_weight += lm_weight * model->step(state, graph.word[e]);
+        if (graph.word[e] != NO_WORD) log_weight += step(state, graph.word[e]);
         if (log_weight == LOG_ZERO) continue;
         // For now the place among the states of its node.
         arcs_.push_back({contexts.add(graph.to[e], state), static_cast<std::uint32_t>(e), log_weight});
       }
       double log_final = graph.log_final[node];
-      if (model && options.ends && log_final > LOG_ZERO) {
+      if (options.ends && log_final > LOG_ZERO) {
         NodeId state = context;
-        log_final += lm_weight * model->step(state, SENTENCE_END);
+        log_final += step(state, SENTENCE_END);
       }
       log_final_.push_back(log_final);
       meter.add(16 * (edge - begin) + 16);
@@ -211,6 +232,33 @@ std::vector<double> Composition::posteriors() const {
     }
   }
   for (double& share : result) share = std::min(share, 1.0);  // rounding
+  return result;
+}
+
+std::vector<double> Composition::length_shares(const std::vector<bool>& counts) const {
+  std::vector<std::uint32_t> longest(num_states(), 0);  // most such edges of a path to the state
+  for (std::uint32_t s = 0; s < num_states(); ++s) {
+    for (const GraphArc& arc : arcs(s)) {
+      longest[arc.to] = std::max(longest[arc.to], longest[s] + counts[arc.edge]);
+    }
+  }
+  std::vector<std::vector<double>> prob(num_states());  // [state][length]: that a path passes it so
+  std::vector<double> result;
+  prob[0] = {1.0};
+  WorkMeter meter;
+  for (std::uint32_t s = 0; s < num_states(); ++s) {
+    const std::vector<double> own = std::move(prob[s]);
+    const auto add = [&](std::vector<double>& row, std::size_t size, std::size_t more, double share) {
+      if (row.size() < size) row.resize(size, 0.0);
+      for (std::size_t n = 0; n < own.size(); ++n) row[n + more] += own[n] * share;
+    };
+    if (own.empty() || sum_after()[s] == LOG_ZERO) continue;
+    for (const GraphArc& arc : arcs(s)) {
+      add(prob[arc.to], longest[arc.to] + 1, counts[arc.edge], std::exp(log_share(s, arc)));
+    }
+    add(result, own.size(), 0, std::exp(log_final_[s] - sum_after()[s]));
+    meter.add(own.size() * (1 + begin_[s + 1] - begin_[s]));
+  }
   return result;
 }
 

@@ -11,7 +11,7 @@
 //                          + log_final of its last node + lm_weight ln p(</s> | ...)       if `ends`
 //
 // Which door to take:
-//   the best path               best()
+//   the best path               best_path.hpp; best() where the product is there anyway
 //   sums, posteriors, draws     log_partition(), posteriors(), draw()
 //   word sequences, best first  sequences.hpp
 // States are numbered so that arcs lead upwards.
@@ -70,6 +70,9 @@ class Composition {
  public:
   // Without a table the lattice stands for itself. Throws ModelError beyond max_states.
   Composition(const NgramTable* table, const WordGraph& graph, const CompositionOptions& options);
+  // The lattice times a bound of the model that knows the last word alone: the most that ln p can be after any
+  // words before it. So no path weighs less here; `lm_weight` must not be negative.
+  static Composition bound(const NgramTable* table, const WordGraph& graph, const CompositionOptions& options);
 
   std::size_t num_states() const { return node_.size(); }
   std::size_t num_arcs() const { return arcs_.size(); }
@@ -91,11 +94,16 @@ class Composition {
   double log_partition() const { return sum_after()[0]; }
   // [edge of the lattice]: the share of all weight that goes through it.
   std::vector<double> posteriors() const;
+  // [n]: the share of paths with n edges of which `counts` is true.
+  std::vector<double> length_shares(const std::vector<bool>& counts) const;
   // [edge of the lattice]: the weight of the best path through it; LOG_ZERO if there is none.
   std::vector<double> best_through() const;
   GraphPath draw(Random& random) const;
 
  private:
+  explicit Composition(std::size_t num_edges) : num_edges_(num_edges) {}
+  template <class Step>
+  void build(const WordGraph& graph, const CompositionOptions& options, NodeId start, const Step& step);
   // [state]: the most that the absolute weights of a path from there add up to, by arcs that count.
   template <class Counts>
   std::vector<double> magnitudes(Counts counts) const;

@@ -59,32 +59,47 @@ class Columns:
         leaving: dict[int, list[int]] = {}
         for place, edge in enumerate(lattice.edges):
             leaving.setdefault(edge.start, []).append(place)
-        self.number = self._number(lattice, leaving)
-        for node in lattice.order():
+        order = lattice.order()
+        self.number = self._number(lattice, order, leaving)
+        for node in order:
             inner = self.number[node] + 1
             for place in leaving.get(node, ()):
-                inner = self._add(lattice.edges[place], place, weight, inner)
+                edge = lattice.edges[place]
+                if " " in edge.word:
+                    inner = self._add_words(edge, place, weight, inner)
+                else:
+                    self._add(edge, place, weight)
         self._sort()
         self.start = self.number[lattice.start]
         self.log_final = [-math.inf] * self.num_nodes
         for node, final in lattice.finals.items():
             self.log_final[self.number[node]] = weight.of_final(final.acoustic, final.language)
 
-    def _number(self, lattice: Lattice, leaving: dict[int, list[int]]) -> list[int]:
+    def _number(self, lattice: Lattice, order: list[int], leaving: dict[int, list[int]]) -> list[int]:
         """Number the nodes in order, with room after each for those inside edges of several words."""
         number = [0] * lattice.num_nodes
         following = 0
-        for node in lattice.order():
+        for node in order:
             number[node] = following
-            several = (len(lattice.edges[i].word.split()) for i in leaving.get(node, ()))
-            following += 1 + sum(max(count - 1, 0) for count in several)
+            words = (lattice.edges[i].word for i in leaving.get(node, ()))
+            following += 1 + sum(max(len(word.split()) - 1, 0) for word in words if " " in word)
         self.num_nodes = following
         return number
 
-    def _add(self, edge: Edge, place: int, weight: _EdgeWeight, inner: int) -> int:
-        """Add an edge, or a chain of edges for one of several words; return the next free inner node."""
-        words = [edge.word] if " " not in edge.word else edge.word.split() or [""]
-        ids = [self._ids(word) for word in words]
+    def _add(self, edge: Edge, place: int, weight: _EdgeWeight) -> None:
+        """Add an edge of one word or none."""
+        word_id, label = self._label_of.get(edge.word) or self._ids(edge.word)
+        self.start_of.append(self.number[edge.start])
+        self.end_of.append(self.number[edge.end])
+        self.word_id.append(word_id)
+        self.label.append(label)
+        self.log_weight.append(weight.of_edge(edge, label != SILENT))
+        self.origin.append(place)
+        self.is_inner.append(False)
+
+    def _add_words(self, edge: Edge, place: int, weight: _EdgeWeight, inner: int) -> int:
+        """Add a chain of edges for an edge of several words; return the next free inner node."""
+        ids = [self._ids(word) for word in edge.word.split() or [""]]
         seen = sum(label != SILENT for _, label in ids)
         at = self.number[edge.start]
         for i, (word_id, label) in enumerate(ids):

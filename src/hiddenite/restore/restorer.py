@@ -12,10 +12,10 @@ from hiddenite._core import Answer, RestorationChannel, Status, TaskKind
 from hiddenite.errors import ModelError, OptionError
 from hiddenite.files.corpus import Sentence, each_sentence
 from hiddenite.ngram import NgramModel
-from hiddenite.query import Budget, Query
+from hiddenite.query import Budget, Query, certificate_of
 from hiddenite.records import json_number
 from hiddenite.restore.folding import Folding
-from hiddenite.results import Certificate, Decoded, Failure, Hypothesis, KBest
+from hiddenite.results import Certificate, Failure, Hypothesis, KBest
 
 # Of rare words: small letters, a capital, capitals alone, anything else.
 KINDS = ("<small>", "<title>", "<upper>", "<mixed>")
@@ -104,12 +104,12 @@ class Restorer:
         """Restore lines, in order; what is wrong with one is a :class:`Failure`."""
         query = Query(TaskKind.DECODE, budget=Budget.of(budget))
         for answer in self._ask(_texts(lines), query, threads):
-            found = query.result(answer)
-            if isinstance(found, Failure):
-                yield found
-            else:
-                assert isinstance(found, Decoded)
-                yield Restored(" ".join(found.words), found.log_weight, found.certificate)
+            if answer.status != Status.DONE:
+                failed = query.result(answer)
+                assert isinstance(failed, Failure)
+                yield failed
+            else:  # the nodes of the lattice, dozens a word, are nobody's business
+                yield Restored(" ".join(answer.words[0]), answer.log_weights[0], certificate_of(answer))
 
     def kbest(self, line: str, k: int) -> list[tuple[str, float]]:
         """Return the k best texts of a line with their log weights."""

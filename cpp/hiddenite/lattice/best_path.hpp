@@ -1,0 +1,25 @@
+// The best path of a lattice under a language model, without the product of the two.
+//
+// A best-first search over states (node, context of the model). What can follow
+// a state is bounded by a model that knows the last word alone (Composition::bound),
+// whose best continuations are a dynamic program over as many states as the lattice
+// has pairs of node and last word:
+//   priority(state) = weight of the best way there + the bound's best from there.
+// No path through the state weighs more. So when the heaviest priority left is not
+// above the best whole path found, that path is the best of all; states of lower
+// priority are never opened, and need not even be made.
+#pragma once
+
+#include "hiddenite/lattice/composition.hpp"
+
+namespace hiddenite::lattice {
+
+struct BestPath {
+  GraphPath path;  // of weight LOG_ZERO: there is none
+  std::uint64_t num_states = 0;  // of the lattice under the model that were made
+};
+
+// Throws ModelError beyond max_states.
+BestPath find_best_path(const NgramTable* table, const WordGraph& graph, const CompositionOptions& options);
+
+}  // namespace hiddenite::lattice
