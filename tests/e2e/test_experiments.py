@@ -71,7 +71,7 @@ def test_what_was_not_run_is_not_judged() -> None:
 
 def test_two_languages_decide_nothing() -> None:
     two = dict(list(WORLDS["dubbin2012"](True)["languages"].items())[:2])
-    assert one_tag_is_best(two) == Judgement(None, "2 languages are run at full length, 3 needed")
+    assert one_tag_is_best(two) == Judgement(None, "languages run at full length: 2, needed: 3")
     assert lexicon_matches(two).holds is None
 
 
