@@ -135,10 +135,12 @@ def main() -> None:
     """Run the seeds that are missing, then draw."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seeds", nargs="+", type=int, default=list(range(1, 11)))
-    parser.add_argument("--sweeps", type=int, default=60)
+    parser.add_argument("--sweeps", type=int, default=40)
     parser.add_argument("--page", action="store_true", help="only draw")
     given = parser.parse_args()
     record = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {"runs": {}}
+    if not given.page and record.get("sweeps", given.sweeps) != given.sweeps:
+        parser.error(f"{KEPT.name} has runs of {record['sweeps']} sweeps; remove it first")
     for seed in () if given.page else given.seeds:
         for variant in VARIANTS:
             key = f"{variant}-{seed}"
