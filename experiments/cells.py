@@ -74,5 +74,5 @@ def lexicon_matches(found: Scores) -> Judgement:
 def _judged(verdicts: Sequence[bool], told: Sequence[str], needed: int) -> Judgement:
     """Hold if so many verdicts do; say nothing of few languages."""
     if len(verdicts) < LEAST_LANGUAGES:
-        return Judgement(None, f"{len(verdicts)} languages are run at full length, {LEAST_LANGUAGES} needed")
+        return Judgement(None, f"languages run at full length: {len(verdicts)}, needed: {LEAST_LANGUAGES}")
     return Judgement(sum(verdicts) >= needed, "; ".join(told))

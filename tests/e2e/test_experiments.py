@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from experiments.cells import lexicon_matches, one_tag_is_best
@@ -25,7 +26,9 @@ from experiments.common import (
     sub_linear,
     untestable,
 )
+from experiments.lexicon_drift import many_to_one
 from experiments.run_all import DOCS, page, recorded
+from hiddenite.induction import compare
 from tests.experiment_worlds import WORLDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,8 +71,14 @@ def test_what_was_not_run_is_not_judged() -> None:
 
 def test_two_languages_decide_nothing() -> None:
     two = dict(list(WORLDS["dubbin2012"](True)["languages"].items())[:2])
-    assert one_tag_is_best(two) == Judgement(None, "2 languages are run at full length, 3 needed")
+    assert one_tag_is_best(two) == Judgement(None, "languages run at full length: 2, needed: 3")
     assert lexicon_matches(two).holds is None
+
+
+def test_accuracy_over_sweeps_is_that_of_the_evaluation(rng: np.random.Generator) -> None:
+    tags, gold = rng.integers(5, size=60).astype(np.int32), rng.integers(4, size=60)
+    found = compare([[str(g) for g in gold]], [[str(t) for t in tags]])
+    assert many_to_one(tags, gold) == pytest.approx(100 * found.many_to_one, abs=1e-9)
 
 
 def test_sub_linear_compares_factors() -> None:
