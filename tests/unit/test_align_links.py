@@ -170,6 +170,16 @@ def test_different_numbers_of_lines_are_both_told(tmp_path: Path) -> None:
         Bitext.read(tmp_path / "e", tmp_path / "f")
 
 
+@pytest.mark.parametrize("text", [b"", b"a b\n", b"a\n\nb", b"\xef\xbb\xbfa\nb\n", b"a\r\nb\n"])
+def test_a_text_is_all_of_its_blocks(tmp_path: Path, text: bytes) -> None:
+    for name in ("e", "f"):
+        (tmp_path / name).write_bytes(text)
+    blocks = list(bitext_blocks(tmp_path / "e", tmp_path / "f", 1))
+    whole = Bitext.read(tmp_path / "e", tmp_path / "f")
+    assert whole.source == b"".join(block.source for block in blocks)
+    assert whole.target == b"".join(block.target for block in blocks)
+
+
 def test_one_file_of_both_sides(tmp_path: Path) -> None:
     path = tmp_path / "both"
     path.write_bytes(b"a b ||| x\n ||| y\nc |||\n")
