@@ -6,30 +6,16 @@
 #include <tuple>
 #include <utility>
 
-#include "hiddenite/base/clones.hpp"
 #include "hiddenite/base/parallel.hpp"
 #include "hiddenite/hmm/guide/ahead_kernels.hpp"
+#include "hiddenite/hmm/lexical/backward_kernels.hpp"
 
 namespace hiddenite::hmm {
 
 namespace {
 
-constexpr std::size_t PARTS = 8;
+constexpr std::size_t PARTS = 4;  // more would serve more threads, but each works out the rows of all other chains
 constexpr std::size_t TUPLES_AT_ONCE = 64;
-
-// out[j] = a[j] b[j], and their sum.
-HIDDENITE_CLONES
-double multiply_rows(const double* a, const double* b, std::size_t size, double* out) {
-  for (std::size_t j = 0; j < size; ++j) out[j] = a[j] * b[j];
-  double sum = 0.0;
-  for (std::size_t j = 0; j < size; ++j) sum += out[j];
-  return sum;
-}
-
-HIDDENITE_CLONES
-void add_multiple(double factor, const double* values, std::size_t size, double* to) {
-  for (std::size_t i = 0; i < size; ++i) to[i] += factor * values[i];
-}
 
 }  // namespace
 
@@ -206,10 +192,7 @@ class LexicalBackward::Mover {
         const float* const from = row.group == NO_GROUP
                                       ? model_.first[m].data() + chain.group_begin[h]
                                       : chain.block_of(row.group, h) + std::size_t{row.place} * size;
-        double* const product = product_[m].data() + r * size;
-        double sum = 0.0;
-        for (std::uint32_t j = 0; j < size; ++j) sum += product[j] = static_cast<double>(from[j]) * emission[j];
-        sum_[m][r] = sum;
+        sum_[m][r] = multiply_row(from, emission.data(), size, product_[m].data() + r * size);
       }
       meter_.add(product_[m].size());
     }
@@ -232,7 +215,6 @@ class LexicalBackward::Mover {
       for (std::size_t i = 0; i < count; ++i) std::copy_n(ahead, width_, values + i * width_);
       return;
     }
-    gather(to, count);
     std::fill_n(values, count * width_, 0.0);
     entering_.resize(TUPLES_AT_ONCE * n);
     for (std::size_t begin = 0; begin < count; begin += TUPLES_AT_ONCE) {
@@ -243,17 +225,36 @@ class LexicalBackward::Mover {
     }
   }
 
+  // The same for every tuple and context (w), the open word; base += (weighted a) values.
+  void enter_all(WordId w, double* values, double* base) {
+    const std::size_t tuples = part_.num_tuples(chains_);
+    if (chains_ == 2) {
+      gather(w);
+      const EnteredPairs entered{{gathered_[0].data(), gathered_[1].data()},
+                                 {sum_[0].data(), sum_[1].data()},
+                                 {model_.chain_weight[0], model_.chain_weight[1]},
+                                 part_.tuples.data(),
+                                 tuples,
+                                 model_.states_of(w)};
+      enter_pairs(entered, ahead_ + model_.state_begin[w] * width_, width_, values, base);
+      meter_.add(tuples * entered.n * (width_ + chains_));
+      return;
+    }
+    every_.resize(tuples);
+    std::iota(every_.begin(), every_.end(), 0u);
+    enter(every_.data(), tuples, w, values);
+    for (std::uint32_t d = 0; d < tuples; ++d) add_multiple(hidden(d), values + d * width_, width_, base + d * width_);
+  }
+
  private:
-  // With many tuples, the numbers of the kept states are brought together once for each row.
-  void gather(ContextId to, std::size_t count) {
-    const std::size_t n = model_.states_of(to);
-    is_gathered_ = chains_ == 2 && count > part_.rows[0].size() + part_.rows[1].size();
-    if (!is_gathered_) return;
-    const std::uint16_t* const places = model_.place(to, 0);
+  // Brings the numbers of the kept states of (w) together, once for each row.
+  void gather(WordId w) {
+    const std::size_t n = model_.states_of(w);
+    const std::uint16_t* const places = model_.place(w, 0);
     for (std::size_t m = 0; m < chains_; ++m) {
       gathered_[m].resize(part_.rows[m].size() * n);
       for (std::size_t r = 0; r < part_.rows[m].size(); ++r) {
-        const double factor = sum_[m][r] > 0.0 ? 1.0 / sum_[m][r] : 0.0;
+        const double factor = sum_[m][r] > 0.0 ? 1.0 / sum_[m][r] : 0.0;  // keeps small numbers from vanishing
         const double* const product = product_[m].data() + r * size_[m];
         for (std::size_t j = 0; j < n; ++j) gathered_[m][r * n + j] = factor * product[places[chains_ * j + m]];
       }
@@ -264,24 +265,21 @@ class LexicalBackward::Mover {
   void entering(std::uint32_t tuple, ContextId to, double* out) const {
     const std::size_t n = model_.states_of(to);
     const std::uint32_t* const rows = part_.tuples.data() + tuple * chains_;
+    const std::uint16_t* const places = model_.place(to, 0);
     double sum = 0.0;
-    if (is_gathered_) {
-      sum = multiply_rows(gathered_[0].data() + rows[0] * n, gathered_[1].data() + rows[1] * n, n, out);
-    } else {
-      const std::uint16_t* const places = model_.place(to, 0);
-      std::fill_n(out, n, 1.0);
-      for (std::size_t m = 0; m < chains_; ++m) {
-        const double scale = sum_[m][rows[m]], factor = scale > 0.0 ? 1.0 / scale : 0.0;
-        const double* const product = product_[m].data() + std::size_t{rows[m]} * size_[m];
-        for (std::size_t j = 0; j < n; ++j) out[j] *= factor * product[places[chains_ * j + m]];
-      }
-      for (std::size_t j = 0; j < n; ++j) sum += out[j];
+    std::fill_n(out, n, 1.0);
+    for (std::size_t m = 0; m < chains_; ++m) {
+      const double scale = sum_[m][rows[m]], factor = scale > 0.0 ? 1.0 / scale : 0.0;
+      const double* const product = product_[m].data() + std::size_t{rows[m]} * size_[m];
+      for (std::size_t j = 0; j < n; ++j) out[j] *= factor * product[places[chains_ * j + m]];
     }
+    for (std::size_t j = 0; j < n; ++j) sum += out[j];
     if (!(sum > 0.0)) {
       std::fill_n(out, n, 1.0 / static_cast<double>(n));
       return;
     }
-    for (std::size_t j = 0; j < n; ++j) out[j] /= sum;
+    const double share = 1.0 / sum;
+    for (std::size_t j = 0; j < n; ++j) out[j] *= share;
   }
 
   const LexicalHmm& model_;
@@ -292,7 +290,7 @@ class LexicalBackward::Mover {
   std::vector<std::vector<double>> sum_;      // [m][row]: a
   std::vector<std::uint32_t> size_;           // [m]: of the group that is entered
   std::vector<double> gathered_[2], entering_;
-  bool is_gathered_ = false;
+  std::vector<std::uint32_t> every_;
   WorkMeter meter_;
 };
 
@@ -346,18 +344,11 @@ void LexicalBackward::step_part(const Part& part, const Shared& shared, const st
     }
   }
   Mover mover(model_, part, ahead, width);
-  std::vector<std::uint32_t> every(tuples);
-  std::iota(every.begin(), every.end(), 0u);
   std::vector<double> of_all(tuples * width), values;
   for (WordId w = 0; w < model_.num_words(); ++w) {
     if (!is_live[w] || !model_.emits(w)) continue;
     if (part.needs_rows[w]) mover.open(w);
-    if (!is_linear_[w]) {
-      mover.enter(every.data(), tuples, w, of_all.data());
-      for (std::uint32_t d = 0; d < tuples; ++d) {
-        add_multiple(mover.hidden(d), of_all.data() + d * width, width, base.data() + d * width);
-      }
-    }
+    if (!is_linear_[w]) mover.enter_all(w, of_all.data(), base.data());
     for (std::uint64_t u = part.use_begin[w]; u < part.use_begin[w + 1]; ++u) {
       const Use& use = part.uses[u];
       const std::uint64_t begin = part.begin[use.context], count = part.begin[use.context + 1] - begin;

@@ -9,7 +9,7 @@ namespace hiddenite::hmm {
 
 namespace {
 
-constexpr std::size_t PIECE_WORDS = 256;
+constexpr std::size_t NEXT_WORDS_AT_ONCE = 256;
 
 ContextId context_of(const std::vector<double>& belief) { return static_cast<ContextId>(belief[0]); }
 
@@ -81,10 +81,10 @@ void GuidedLexical::next_words(const std::vector<double>& belief, const NextColu
     }
   }
   const std::size_t size = words.empty() ? model_.num_words() : words.size();
-  parallel_for((size + PIECE_WORDS - 1) / PIECE_WORDS, threads, [&](std::size_t piece, int) {
+  parallel_for((size + NEXT_WORDS_AT_ONCE - 1) / NEXT_WORDS_AT_ONCE, threads, [&](std::size_t piece, int) {
     LexicalMove move(model_);
     std::vector<double> moved;
-    for (std::size_t i = piece * PIECE_WORDS; i < std::min(size, (piece + 1) * PIECE_WORDS); ++i) {
+    for (std::size_t i = piece * NEXT_WORDS_AT_ONCE; i < std::min(size, (piece + 1) * NEXT_WORDS_AT_ONCE); ++i) {
       const WordId w = words.empty() ? static_cast<WordId>(i) : words[i];
       probability[i] = joint[i] = 0.0;
       if (x == SENTENCE_END || !model_.emits(w)) continue;
