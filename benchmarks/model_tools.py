@@ -1,7 +1,8 @@
 """Mixed, pruned and rounded models on the Penn Treebank and WikiText-2.
 
 ``python benchmarks/model_tools.py DATA``: DATA is a folder with ``ptb`` and ``wikitext-2``, each with
-train.txt and valid.txt. Prints the rows of RESULTS.md.
+train.txt and valid.txt, and ``hansard`` with train.txt and heldout.txt, which is pruned only. Prints the
+rows of RESULTS.md.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 from hiddenite import NgramModel
 from hiddenite._core import mixture_log_probs
-from hiddenite.ngram_tools import mix, prune_to, quantize, tune_weights
+from hiddenite.ngram_tools import HISTORIES, mix, prune_to, quantize, tune_weights
 from hiddenite.ngram_training import TrainingOptions
 
 ORDER = 5
@@ -64,7 +65,7 @@ def pruned(folder: Path, text: bytes) -> None:
         counted = train(folder, cut)
         size = sum(counted.ngram_counts)
         show(f"counts {cut}", counted, text, full)
-        for histories in ("exact", "stolcke"):
+        for histories in HISTORIES:
             show(f"entropy {histories}, same size", prune_to(model, size, histories)[0], text, full)
 
 
@@ -101,6 +102,7 @@ def main() -> None:
     mixtures(models, texts)
     for name, folder in folders.items():
         pruned(folder, texts[name])
+    pruned(data / "hansard", (data / "hansard" / "heldout.txt").read_bytes())
 
 
 if __name__ == "__main__":

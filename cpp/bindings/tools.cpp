@@ -17,8 +17,6 @@ namespace {
 
 using Tables = std::vector<const NgramTable*>;
 
-Histories histories_of(bool exact) { return exact ? Histories::EXACT : Histories::STOLCKE; }
-
 std::vector<Array<double>> mixture_log_probs_of(const Tables& tables, nb::bytes text, const std::string& name) {
   std::vector<std::vector<double>> columns;
   const std::string_view view(text.c_str(), text.size());
@@ -59,6 +57,10 @@ void write_compact_to(const NgramTable& table, WriteCallable write) {
 }  // namespace
 
 void bind_tools(nb::module_& m) {
+  nb::enum_<Histories>(m, "Histories", "How often pruning thinks that contexts occur.")
+      .value("TEXT", Histories::TEXT)
+      .value("EXACT", Histories::EXACT)
+      .value("STOLCKE", Histories::STOLCKE);
   m.def("mix_tables", [](const Tables& tables, const std::vector<double>& weights) {
     const WithoutGil release;
     for (const NgramTable* table : tables) verify(*table);
@@ -66,22 +68,22 @@ void bind_tools(nb::module_& m) {
   }, "tables"_a, "weights"_a);
   m.def("mixture_log_probs", &mixture_log_probs_of, "tables"_a, "text"_a, "name"_a,
         "ln p of each word and </s> under each table; words of other tables have probability zero.");
-  m.def("prune_by_entropy", [](const NgramTable& table, double threshold, bool exact) {
+  m.def("prune_by_entropy", [](const NgramTable& table, double threshold, Histories histories) {
     const WithoutGil release;
     verify(table);
-    return prune_by_entropy(table, threshold, histories_of(exact));
-  }, "table"_a, "threshold"_a, "exact"_a);
-  m.def("prune_to_size", [](const NgramTable& table, std::size_t keep, bool exact) {
+    return prune_by_entropy(table, threshold, histories);
+  }, "table"_a, "threshold"_a, "histories"_a);
+  m.def("prune_to_size", [](const NgramTable& table, std::size_t keep, Histories histories) {
     const WithoutGil release;
     verify(table);
-    PrunedToSize pruned = prune_to_size(table, keep, histories_of(exact));
+    PrunedToSize pruned = prune_to_size(table, keep, histories);
     return std::tuple(std::move(pruned.table), pruned.threshold);
-  }, "table"_a, "keep"_a, "exact"_a, "The table, and the threshold that leaves so many n-grams.");
-  m.def("relative_entropies", [](const NgramTable& table, bool exact) {
+  }, "table"_a, "keep"_a, "histories"_a, "The table, and the threshold that leaves so many n-grams.");
+  m.def("relative_entropies", [](const NgramTable& table, Histories histories) {
     std::vector<double> costs;
     {
       const WithoutGil release;
-      costs = relative_entropies(table, histories_of(exact));
+      costs = relative_entropies(table, histories);
     }
     std::vector<std::tuple<std::vector<WordId>, double>> result;
     for (int n = 2; n <= table.order; ++n) {
@@ -91,7 +93,8 @@ void bind_tools(nb::module_& m) {
       });
     }
     return result;
-  }, "table"_a, "exact"_a, "N-grams of order 2 and above, and what each costs if it alone goes; NaN: it must stay.");
+  }, "table"_a, "histories"_a,
+     "N-grams of order 2 and above, and what each costs if it alone goes; NaN: it must stay.");
   m.def("weigh_table", [](const NgramTable& table, double weight, bool begins) {
     const WithoutGil release;
     verify(table);

@@ -197,6 +197,15 @@ class KneserNeyTrainer:
 def count_windows(read: Callable[[], bytes], name: str, words: Sequence[str], order: int) -> bytes:
     """The sorted run of a shard's windows over the final words."""
 
+class Histories(enum.Enum):
+    """How often pruning thinks that contexts occur."""
+
+    TEXT = 0
+
+    EXACT = 1
+
+    STOLCKE = 2
+
 def mix_tables(tables: Sequence[NgramTable], weights: Sequence[float]) -> NgramTable: ...
 
 def mixture_log_probs(tables: Sequence[NgramTable], text: bytes, name: str) -> list[Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
@@ -204,12 +213,12 @@ def mixture_log_probs(tables: Sequence[NgramTable], text: bytes, name: str) -> l
     ln p of each word and </s> under each table; words of other tables have probability zero.
     """
 
-def prune_by_entropy(table: NgramTable, threshold: float, exact: bool) -> NgramTable: ...
+def prune_by_entropy(table: NgramTable, threshold: float, histories: Histories) -> NgramTable: ...
 
-def prune_to_size(table: NgramTable, keep: int, exact: bool) -> tuple[NgramTable, float]:
+def prune_to_size(table: NgramTable, keep: int, histories: Histories) -> tuple[NgramTable, float]:
     """The table, and the threshold that leaves so many n-grams."""
 
-def relative_entropies(table: NgramTable, exact: bool) -> list[tuple[list[int], float]]:
+def relative_entropies(table: NgramTable, histories: Histories) -> list[tuple[list[int], float]]:
     """
     N-grams of order 2 and above, and what each costs if it alone goes; NaN: it must stay.
     """

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hiddenite._core import (
+    Histories,
     filter_words,
     limit_order,
     mix_tables,
@@ -86,24 +87,31 @@ def tune_weights(models: Sequence[NgramModel], text: bytes, name: str = "<text>"
     return MixtureWeights(tuple(float(weight) for weight in weights), perplexity, rounds)
 
 
-HISTORIES = ("exact", "stolcke")
+HISTORIES = {"text": Histories.TEXT, "exact": Histories.EXACT, "stolcke": Histories.STOLCKE}
 
 
-def prune(model: NgramModel, threshold: float, histories: str = "exact") -> NgramModel:
-    """Leave out n-grams whose loss raises the model's perplexity by less than ``threshold``, as a fraction.
+def prune(model: NgramModel, threshold: float, histories: str = "text") -> NgramModel:
+    """Leave out n-grams whose loss raises perplexity by less than ``threshold``, as a fraction.
 
-    ``histories``: how often contexts occur, by the model's own stationary distribution (exact relative
-    entropy), or by the chain rule as Stolcke (1998) has it.
+    ``histories``: how often contexts occur, as in new text of the kind that the model was trained on, in
+    the model's own stationary distribution (exact relative entropy), or by the chain rule as Stolcke (1998)
+    has it.
     """
     if not 0 <= threshold < math.inf:
         raise OptionError("entropy", f"is {threshold}, expected at least 0")
-    return NgramModel(prune_by_entropy(model._table, threshold, histories == "exact"))
+    return NgramModel(prune_by_entropy(model._table, threshold, _histories(histories)))
 
 
-def prune_to(model: NgramModel, keep: int, histories: str = "exact") -> tuple[NgramModel, float]:
+def prune_to(model: NgramModel, keep: int, histories: str = "text") -> tuple[NgramModel, float]:
     """Prune by entropy to at most ``keep`` n-grams; also return the threshold."""
-    table, threshold = prune_to_size(model._table, keep, histories == "exact")
+    table, threshold = prune_to_size(model._table, keep, _histories(histories))
     return NgramModel(table), threshold
+
+
+def _histories(name: str) -> Histories:
+    if name not in HISTORIES:
+        raise OptionError("histories", f"is '{name}', expected {', '.join(HISTORIES)}")
+    return HISTORIES[name]
 
 
 def filter_vocabulary(model: NgramModel, words: Iterable[str], renormalize: bool = True) -> NgramModel:

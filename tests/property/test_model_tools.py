@@ -14,8 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hiddenite import NgramModel
-from hiddenite._core import relative_entropies
+from hiddenite._core import Histories, relative_entropies
+from hiddenite.errors import OptionError
 from hiddenite.ngram_tools import (
+    HISTORIES,
     compare,
     draw_sentences,
     filter_vocabulary,
@@ -121,38 +123,119 @@ def divergence(p: NgramModel, q: NgramModel) -> float:
 SMALL = [list("abacab"), list("bcaab"), list("cab"), list("abab"), list("bbca"), list("aacb")]
 
 
+def without(model: NgramModel, ngram: Ngram) -> NgramModel:
+    """The model without an n-gram, its context's back-off weight made anew."""
+    rows = parse_arpa(save(model).decode())
+    fewer = {g: (v[0], v[1] if len(v) > 1 else None) for g, v in rows.items() if g != ngram}
+    context = ngram[:-1]
+    lists = [g[-1] for g in fewer if g[:-1] == context]
+    own, lower = (
+        1 - math.fsum(math.exp(model.log_prob(w, c)) for w in lists) for c in (context, context[1:])
+    )
+    fewer[context] = (fewer[context][0], math.log10(own / lower))
+    return load(arpa_text(fewer))
+
+
+def costs_of(model: NgramModel, histories: Histories) -> dict[Ngram, float]:
+    """What may go, with what it costs."""
+    rows = list(parse_arpa(save(model).decode()))
+    result = {}
+    for ids, cost in relative_entropies(model._table, histories):
+        ngram = tuple(model.vocabulary[i] for i in ids)
+        needed = any(g[:-1] == ngram or g[1:] == ngram for g in rows if len(g) == len(ngram) + 1)
+        assert math.isnan(cost) == needed, ngram
+        if not needed and ngram[-1] != BOS:
+            result[ngram] = cost
+    assert len(result) > 10
+    return result
+
+
 @pytest.mark.parametrize("order", [2, 3])
 def test_the_cost_of_an_ngram_is_the_relative_entropy_without_it(order: int) -> None:
     model = train(SMALL, order)
-    costs = {
-        tuple(model.vocabulary[i] for i in ngram): cost
-        for ngram, cost in relative_entropies(model._table, True)
-    }
+    for ngram, cost in costs_of(model, Histories.EXACT).items():
+        assert cost == pytest.approx(divergence(model, without(model, ngram)), abs=2e-6), ngram
+
+
+CAUTION = 3.0  # of pruning.cpp
+
+
+def states_of_text(model: NgramModel) -> tuple[dict[Ngram, float], dict[Ngram, float]]:
+    """How often new text is in each state, and what discounting has left of counts; see pruning.hpp."""
     rows = parse_arpa(save(model).decode())
-    checked = 0
-    for ngram, cost in costs.items():
-        needed = any(g[:-1] == ngram or g[1:] == ngram for g in rows if len(g) == len(ngram) + 1)
-        assert math.isnan(cost) == needed, ngram
-        if needed or ngram[-1] == BOS:
-            continue
-        fewer = {g: (v[0], v[1] if len(v) > 1 else None) for g, v in rows.items() if g != ngram}
-        context = ngram[:-1]
-        lists = [g[-1] for g in fewer if g[:-1] == context]
-        own, lower = (
-            1 - math.fsum(math.exp(model.log_prob(w, c)) for w in lists) for c in (context, context[1:])
-        )
-        fewer[context] = (fewer[context][0], math.log10(own / lower))
-        without = load(arpa_text(fewer))
-        assert cost == pytest.approx(divergence(model, without), abs=2e-6), ngram
-        checked += 1
-    assert checked > 10
+    states = [(), *(g for g in rows if len(g) < model.order)]
+    place = {s: i for i, s in enumerate(states)}
+    prob = {g: math.exp(model.log_prob(g[-1], g[:-1])) for g in rows if g[-1] != BOS}
+    after: dict[Ngram, list[Ngram]] = {s: [] for s in states}
+    for gram in prob:
+        after[gram[:-1]].append(gram)
+    each = {s: 10 ** rows[s][1] / len(after[s]) if s and after[s] else 0.0 for s in states}
+    own = {
+        g: max(prob[g] - each[g[:-1]] * len(after[g[:-1]]) * prob[g[1:]], 0.0) if len(g) > 1 else prob[g]
+        for g in prob
+    }
+
+    def longest(gram: Ngram) -> Ngram:
+        if gram[-1] == EOS:
+            return (BOS,)
+        while gram not in place:
+            gram = gram[1:]
+        return gram
+
+    move = np.zeros((len(states), len(states)))
+    for state in states:
+        source = state
+        while not after[source]:
+            source = source[1:]
+        shares = {g: own[g] + each[source] for g in after[source]}
+        for gram, share in shares.items():
+            move[place[state], place[longest(gram)]] += share / math.fsum(shares.values())
+    system = np.vstack([move.T - np.eye(len(states)), np.ones(len(states))])
+    visits, *_ = np.linalg.lstsq(system, np.append(np.zeros(len(states)), 1.0), rcond=None)
+    certain = {g: own[g] / (own[g] + each[g[:-1]]) if own[g] else 0.0 for g in own}
+    for state in sorted(states, key=len, reverse=True):
+        if len(state) > 1:
+            visits[place[state[1:]]] += visits[place[state]] * (1 - certain[state])
+            visits[place[state]] *= certain[state]
+    return {state: float(visits[i]) for state, i in place.items()}, certain
 
 
-def test_pruning_keeps_what_costs_most_and_sums_to_one() -> None:
+@pytest.mark.parametrize("order", [2, 3])
+def test_costs_in_new_text_are_relative_entropies_in_its_states(order: int) -> None:
+    model = train(SMALL, order)
+    visits, certain = states_of_text(model)
+    assert math.fsum(visits.values()) == pytest.approx(1.0)
+    for ngram, cost in costs_of(model, Histories.TEXT).items():
+        other = without(model, ngram)
+        loss = 0.0
+        for state, share in visits.items():
+            for word in predicted(model):
+                log_prob = model.log_prob(word, state)
+                loss += share * math.exp(log_prob) * (log_prob - other.log_prob(word, state))
+        if loss > 0:
+            loss *= certain[ngram] ** CAUTION
+        assert cost == pytest.approx(loss, abs=2e-6), ngram
+
+
+def test_the_text_that_a_model_was_trained_on_is_won_back() -> None:
+    """Absolute discounting takes the same of each count, so contexts are as often as they were."""
+    rng = random.Random(3)
+    text = [rng.choices("abcde", [8, 4, 2, 1, 1], k=rng.randint(2, 8)) for _ in range(80)]
+    model = train(text, 3, smoothing="absolute")
+    visits, _ = states_of_text(model)
+    total = sum(len(words) + 1 for words in text)
+    for word in "abcde":
+        counted = sum(words.count(word) for words in text) / total
+        found = sum(share for state, share in visits.items() if state[-1:] == (word,))
+        assert found == pytest.approx(counted, rel=1e-4)
+
+
+@pytest.mark.parametrize("histories", HISTORIES)
+def test_pruning_keeps_what_costs_most_and_sums_to_one(histories: str) -> None:
     model = train(SMALL * 2, 4)
     sizes = []
     for threshold in (0.0, 1e-4, 1e-3, 1e-2, 1.0):
-        pruned = prune(model, threshold)
+        pruned = prune(model, threshold, histories)
         assert_sums_to_one(pruned)
         grams = set(listed(pruned))
         assert grams <= set(listed(model))
@@ -161,9 +244,14 @@ def test_pruning_keeps_what_costs_most_and_sums_to_one() -> None:
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[-1] < sizes[0]
     for keep in (len(list(predicted(model))) + 1, 20, 40, 10_000):
-        smaller, _ = prune_to(model, keep)
+        smaller, _ = prune_to(model, keep, histories)
         assert sum(smaller.ngram_counts) <= keep
-    assert prune(model, 1e-3, "stolcke").ngram_counts != model.ngram_counts
+    assert prune(model, 1e-2, histories).ngram_counts != model.ngram_counts
+
+
+def test_unknown_histories_are_refused() -> None:
+    with pytest.raises(OptionError, match="expected text, exact, stolcke"):
+        prune(train(SMALL, 2), 1e-3, "exakt")
 
 
 # ------------------------------------------------------ filter, limit, compact

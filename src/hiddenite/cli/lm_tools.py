@@ -96,7 +96,7 @@ def mix(options: MixOptions) -> None:
 
 # ----------------------------------------------------------------------- prune
 
-_HISTORIES = ("exact", "stolcke")
+_HISTORIES = ("text", "exact", "stolcke")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,8 +112,9 @@ class PruneOptions(ConvertOptions):
     )
     keep: int | None = option(None, "Leave at most so many n-grams.", least=1)
     histories: str = option(
-        "exact",
-        "How often contexts occur: in the model's own stationary distribution, or by Stolcke's chain rule.",
+        "text",
+        "How often contexts occur: as in new text, in the model's own stationary distribution, or by "
+        "Stolcke's chain rule.",
         choices=_HISTORIES,
     )
 
