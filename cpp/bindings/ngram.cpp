@@ -56,7 +56,8 @@ NgramTable open_compiled_at(FileBytes file, std::string name) {
   return open_compiled(bytes_of(file), std::move(name));
 }
 
-NgramTable open_compiled_member(const hiddenite::base::Container& container, const std::string& member, std::string name) {
+NgramTable open_compiled_member(const hiddenite::base::Container& container, const std::string& member,
+                                std::string name) {
   const WithoutGil release;
   const auto bytes = container.array<char>(member);
   return open_compiled({bytes.data(), bytes.size()}, std::move(name));
