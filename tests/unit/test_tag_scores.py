@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hiddenite import Tagger
+from hiddenite.tag import Tagged
 from hiddenite.tag.emissions import split_symbol
 from tests.strategies import examples
 
@@ -155,3 +156,15 @@ def test_the_features_here_are_those_of_the_model() -> None:
         for i in range(len(words)):
             hashes = [hash_of(feature) for feature in features(words, i)]
             assert sum(h in keys for h in hashes) >= 0.9 * len(hashes)
+
+
+def test_many_sentences_are_tagged_as_one_is() -> None:
+    """Batches remember the steps of a small model; a single sentence asks for each."""
+    sentences = [[f"{word}{i % 7}" for word, _ in sentence] for i, sentence in enumerate(SENTENCES * 10)]
+    found = list(TAGGER.tag_many(sentences, threads=1))
+    assert len(found) == 100
+    for words, answer in zip(sentences, found, strict=True):
+        alone = TAGGER.tag(words)
+        assert isinstance(answer, Tagged)
+        assert (answer.tags, answer.log_weight) == (alone.tags, alone.log_weight)
+        assert answer.certificate.exact

@@ -8,13 +8,17 @@ namespace hiddenite::exact {
 
 namespace {
 
-constexpr std::size_t MANY = 64;  // sentences
+constexpr std::size_t MANY = 64;        // sentences
+constexpr std::size_t CHEAP_STEPS = 4;  // steps that are remembered cost so much less
 
 // One thread's part of the work.
 class SentenceTagger {
  public:
   SentenceTagger(const Engine& engine, const TagChannel& channel, bool has_many)
-      : channel_(channel), viterbi_(engine.table(), has_many), workspace_(engine) {
+      : channel_(channel), viterbi_(engine.table(), has_many),
+        max_steps_(SparseViterbi::MAX_STEPS), workspace_(engine) {
+    const std::size_t num_steps = std::size_t{engine.table().num_contexts()} * engine.table().vocabulary.size();
+    if (has_many && num_steps <= StepMemory::MOST) max_steps_ *= CHEAP_STEPS;
     // Many candidates and short histories are what dominance is best at.
     if (engine.table().order <= 3) task_.method = Method::DOMINANCE;
   }
@@ -27,7 +31,7 @@ class SentenceTagger {
     }
     const Reading reading = channel_.read_words(words_);
     TaggedSentence result;
-    if (viterbi_.decode(reading, true, SparseViterbi::MAX_STEPS, path_, result.log_weight)) {
+    if (viterbi_.decode(reading, true, max_steps_, path_, result.log_weight)) {
       result.certificate = proved(result.log_weight, Method::SPARSE, viterbi_.num_states());
       add_symbols(reading, path_, result);
       return result;
@@ -53,6 +57,7 @@ class SentenceTagger {
   const TagChannel& channel_;
   std::vector<std::string_view> words_;
   SparseViterbi viterbi_;
+  std::size_t max_steps_;
   Workspace workspace_;
   Task task_;
   std::vector<std::uint32_t> path_;
