@@ -276,8 +276,8 @@ CLAIMS = [
         "table 1",
         "both above local and type samplers, and sentence filters if run, in each of our "
         "[languages](experiments-languages.md), at full length",
-        ("languages",),
-        lambda p: one_tag_is_best(p["languages"]),
+        (),
+        lambda p: one_tag_is_best(p.get("languages", {})),
     ),
 ]
 

@@ -271,8 +271,8 @@ CLAIMS = [
         "71.8 against 72.9 on average, table 2",
         "at most two points below 1HMM+LM in three or more of our [languages](experiments-languages.md), "
         "at full length",
-        ("languages",),
-        lambda p: lexicon_matches(p["languages"]),
+        (),
+        lambda p: lexicon_matches(p.get("languages", {})),
     ),
 ]
 
