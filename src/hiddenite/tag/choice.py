@@ -2,7 +2,7 @@
 
 Order, the structured stage and the words that transitions see are tried on a fold, trained on the others,
 with the ``sharp`` setting of the weights; so is the ``smooth`` setting, at the highest order with all words.
-The better half goes on to more folds, and the one with the most right tags over all of them is taken. One
+The better half goes on to the other folds, and the one with the most right tags over all is taken. One
 held-out part is too small to choose by, for it often picks what was lucky there, but it tells what is far
 behind; in small texts not even that, so that all are tried on all folds. If ``smooth`` is better than
 ``sharp`` where both are tried, the one that is taken gets it. A training is one thread's work, so the choice
@@ -37,7 +37,6 @@ from hiddenite.tag.training import (
 )
 
 FOLDS = 5
-TRIED = 3  # of the folds: three fifths of the text tell settings apart
 FEW_SENTENCES = 1000  # below there is no race: the first fold is too small, and all are tried on all folds
 RACERS = 3  # sharp settings that are tried on more than the first fold
 ORDERS = (2, 3)
@@ -74,12 +73,11 @@ def choose_options(
             f"there are {size} sentences, expected at least {2 * FOLDS} to choose the order with"
         )
     begin = time.perf_counter()
-    is_race = size >= FEW_SENTENCES
-    folds = split_folds(text, FOLDS)[: TRIED if is_race else FOLDS]
+    folds = split_folds(text, FOLDS)
     racers = list(_settings(options, orders))
     first = _try_fold(folds[0], racers, count_right, knowledge)
     right = Counter(first)
-    racers = _ahead(first) if is_race else racers
+    racers = racers if size < FEW_SENTENCES else _ahead(first)
     with ThreadPoolExecutor(min(len(folds) - 1, os.cpu_count() or 1)) as executor:
         for counts in executor.map(lambda f: _try_fold(f, racers, count_right, knowledge), folds[1:]):
             right.update(counts)
