@@ -14,7 +14,6 @@ namespace hiddenite::exact {
 namespace {
 
 constexpr double FLOAT_SLACK = 8 * std::numeric_limits<float>::epsilon();
-constexpr float NO_PROB = -std::numeric_limits<float>::infinity();
 constexpr std::size_t PREFETCH = 8;  // so many items ahead
 constexpr std::size_t FOUND_AT_ONCE = 12;  // enough to fetch ahead, few enough to learn from
 constexpr std::size_t BLOCK = 16;  // words of a range that are bounded together

@@ -12,7 +12,6 @@ constexpr std::size_t MEAN_WORDS = 16;      // of all slots
 constexpr double LARGEST_WEIGHT = 1e4;      // beyond, differences against the best of a slot are worth their making
 constexpr NodeId FEW_ARCS = 24;             // are looked through; else the next words are looked up,
 constexpr std::size_t FEW_NEXT_WORDS = 24;  // if they are not more
-constexpr float NO_PROB = -std::numeric_limits<float>::infinity();
 
 }  // namespace
 

@@ -14,6 +14,7 @@
 namespace hiddenite::exact {
 
 inline constexpr std::uint32_t NONE = std::numeric_limits<std::uint32_t>::max();
+inline constexpr float NO_PROB = -std::numeric_limits<float>::infinity();
 
 // A map from nodes to small integers that is emptied in constant time.
 class NodeMap {
