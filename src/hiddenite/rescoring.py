@@ -61,6 +61,8 @@ class Rescored:
         weights = weights or LatticeWeights()
         scales = lattice.scales
         lm_weight = scales.language if weights.lm_weight is None else weights.lm_weight
+        if lm is not None and lm_weight < 0:
+            raise ModelError(f"lmscale of the lattice is {lm_weight}, expected 0 or more; give --lm-weight")
         self._columns = Columns(lattice, None if lm is None else lm.vocabulary, weights, transparent)
         self.words = self._columns.words  # [label]
         self._product = (

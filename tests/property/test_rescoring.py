@@ -17,7 +17,7 @@ from hiddenite.lattice import Edge, Lattice, Scales
 from hiddenite.lattice.lattice import Final
 from hiddenite.rescoring import LatticeWeights, Rescored
 from tests.enumeration import ATOL, OUTSIDE, RTOL, log_sum, log_weights
-from tests.models import load
+from tests.models import load, train
 from tests.oracle import BOS, EOS, UNK, Backoff, arpa_text
 from tests.strategies import tables
 
@@ -200,6 +200,9 @@ def test_sums_of_weights_of_any_size_know_what_rounding_has_done(
     shares = {path: math.exp(max(float(weight - best), -1000.0)) for weight, path in paths}
     total = math.fsum(shares.values())
     scored = Rescored(lattice)
+    found = sum(Fraction(lattice.edges[int(word[1:])].acoustic) for word in scored.best().words)
+    largest = max(abs(Fraction(edge.acoustic)) for edge in lattice.edges)
+    assert best - found <= Fraction(1e-14) * largest  # no more than rounding can have done
     for place, prob in enumerate(scored.posteriors()):
         true = math.fsum(share for path, share in shares.items() if place in path) / total
         assert abs(prob - true) <= scored.error_bound + 1e-12
@@ -226,6 +229,12 @@ def test_weights_whose_sums_leave_the_doubles_are_refused(size: float) -> None:
     edges = [Edge(n, n + 1, word, size) for n in range(2) for word in ("a", "b")]
     with pytest.raises(ModelError, match="add up to more than 1e300"):
         Rescored(Lattice(edges, {2: Final()}))
+
+
+def test_a_lattice_that_turns_the_model_around_is_refused() -> None:
+    lattice = Lattice([Edge(0, 1, "a")], {1: Final()}, scales=Scales(language=-1.0))
+    with pytest.raises(ModelError, match=r"lmscale of the lattice is -1\.0"):
+        Rescored(lattice, train(["a b"], 2))
 
 
 @given(case=cases())

@@ -1,6 +1,8 @@
 #include "hiddenite/lattice/best_path.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <queue>
 #include <string>
 
@@ -18,12 +20,14 @@ class BestFirst {
  public:
   BestFirst(const NgramTable* model, const WordGraph& graph, const CompositionOptions& options)
       : model_(model), graph_(graph), options_(options), bound_(Composition::bound(model, graph, options)),
-        after_(bound_.best_after()) {}
+        after_(bound_.best_after()),
+        rounding_(4.0 * std::numeric_limits<double>::epsilon() * (graph.num_nodes + 4.0)),
+        magnitude_(find_magnitude()) {}
 
   BestPath run() {
     reach(0, model_ && options_.begins ? model_->start() : ROOT, {0.0, NOWHERE, NOWHERE});
     WorkMeter meter;
-    while (!queue_.empty() && queue_.top().priority > best_) {
+    while (!queue_.empty() && may_win(queue_.top().priority, 0.0)) {
       const std::uint32_t s = queue_.top().state;
       queue_.pop();
       if (states_[s].is_open) open(s);
@@ -49,14 +53,35 @@ class BestFirst {
     bool operator<(const Waiting& other) const { return priority < other.priority; }
   };
 
+  // Whether a way of this weight, with so much to come, may lead to a path that is heavier than the best one found,
+  // if all that rounding can have done speaks for it: the bound is added up from the other end.
+  bool may_win(double log_weight, double to_come) const {
+    const double largest = std::max({magnitude_, std::fabs(log_weight), std::fabs(to_come)});
+    return to_come > LOG_ZERO && log_weight + to_come + rounding_ * largest > best_;
+  }
+
+  // The largest number that is met on the bound's own best path.
+  double find_magnitude() const {
+    double largest = 0.0;
+    for (std::uint32_t s = 0; after_[s] > LOG_ZERO;) {
+      largest = std::max(largest, std::fabs(after_[s]));
+      const auto arcs = bound_.arcs(s);
+      const auto next = std::find_if(arcs.begin(), arcs.end(), [&](const GraphArc& arc) {
+        return arc.log_weight + after_[arc.to] == after_[s];
+      });
+      if (next == arcs.end()) break;
+      s = next->to;
+    }
+    return largest;
+  }
+
   double word_weight(NodeId& context, WordId w) const {
     return model_ ? options_.lm_weight * model_->step(context, w) : 0.0;
   }
 
   // The bound's state is known by the node and the context, whose last word it knows.
   void reach(std::uint32_t in_bound, NodeId context, const Way& way) {
-    const double priority = way.log_weight + after_[in_bound];
-    if (!(priority > best_)) return;
+    if (!may_win(way.log_weight, after_[in_bound])) return;
     const std::uint64_t key = std::uint64_t{in_bound} << 32 | context;
     std::uint32_t s = place_.find(key);
     if (s == FlatMap::ABSENT) {
@@ -73,7 +98,7 @@ class BestFirst {
     } else {
       return;
     }
-    queue_.push({priority, s});
+    queue_.push({way.log_weight + after_[in_bound], s});
   }
 
   void open(std::uint32_t s) {
@@ -91,7 +116,7 @@ class BestFirst {
     for (const GraphArc& arc : bound_.arcs(own.in_bound)) {
       NodeId context = own.context;
       double log_weight = graph_.log_weight[arc.edge];
-      if (!(own.way.log_weight + arc.log_weight + after_[arc.to] > best_)) continue;
+      if (!may_win(own.way.log_weight + arc.log_weight, after_[arc.to])) continue;
       if (graph_.word[arc.edge] != NO_WORD) log_weight += word_weight(context, graph_.word[arc.edge]);
       if (log_weight == LOG_ZERO) continue;
       reach(arc.to, context, {own.way.log_weight + log_weight, s, arc.edge});
@@ -113,6 +138,7 @@ class BestFirst {
   const CompositionOptions& options_;
   Composition bound_;
   const std::vector<double>& after_;
+  const double rounding_, magnitude_;
   std::vector<State> states_;
   FlatMap place_;
   std::priority_queue<Waiting> queue_;

@@ -5,9 +5,9 @@
 // whose best continuations are a dynamic program over as many states as the lattice
 // has pairs of node and last word:
 //   priority(state) = weight of the best way there + the bound's best from there.
-// No path through the state weighs more. So when the heaviest priority left is not
-// above the best whole path found, that path is the best of all; states of lower
-// priority are never opened, and need not even be made.
+// No path through the state weighs more. So when the heaviest priority left is below
+// the best whole path found, by more than rounding can have done, that path is the best
+// of all; states of lower priority are never opened, and need not even be made.
 #pragma once
 
 #include "hiddenite/lattice/composition.hpp"
