@@ -9,12 +9,11 @@ forms.txt           the lexicon: forms («» for events), spellings.txt, words.t
 
 from __future__ import annotations
 
-import mmap
 import os
 
 import numpy as np
 
-from hiddenite._core import open_compiled, write_compact
+from hiddenite._core import write_compact
 from hiddenite.files.archive import Archive, read_archive, write_archive
 from hiddenite.ngram import NgramModel
 from hiddenite.restore.folding import Folding, parse_what
@@ -49,14 +48,11 @@ def write_restorer(path: str | os.PathLike[str], restorer: Restorer) -> None:
 
 def read_restorer(path: str | os.PathLike[str]) -> Restorer:
     """Read a model file; raises FormatError for anything else."""
-    return read_archive(path, FORMAT, VERSION, _HINT, lambda archive: _read(archive, os.fspath(path)))
+    return read_archive(path, FORMAT, VERSION, _HINT, _read)
 
 
-def _read(archive: Archive, name: str) -> Restorer:
-    content = archive.file("lm")
-    memory = mmap.mmap(-1, max(len(content), 1))  # at the beginning of a page, as compiled models want it
-    memory.write(content)
-    lm = NgramModel(open_compiled(memory, name))
+def _read(archive: Archive) -> Restorer:
+    lm = NgramModel(archive.table("lm"))
     forms, spellings, words = (archive.words(member) for member in ("forms", "spellings", "words"))
     weights = (-archive.array("costs", np.float64, len(forms))).tolist()
     rows = zip(forms, spellings, words, weights, strict=True)
