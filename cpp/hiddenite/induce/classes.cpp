@@ -48,7 +48,8 @@ class ClassMove {
     for (std::size_t p = 0; p < candidates_.size(); ++p) {
       const bool retained = candidates_[p] == present;
       enter(word, p, singleton(candidates_[p]), retained);
-      particles_.run_one_tag(particles_[p], candidates_[p], retained, base_);
+      const Tag next = candidates_[std::min(p + 1, candidates_.size() - 1)];
+      particles_.run_one_tag(particles_[p], candidates_[p], retained, base_, next);
     }
     settle(word);
   }

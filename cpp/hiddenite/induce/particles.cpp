@@ -63,12 +63,13 @@ void BlockParticles::run(Particle& particle, std::span<const Tag> tags, bool ret
   take_back(particle, repeat_seats);
 }
 
-void BlockParticles::run_one_tag(Particle& particle, Tag tag, bool retained, const WordBase& base) {
+void BlockParticles::run_one_tag(Particle& particle, Tag tag, bool retained, const WordBase& base, Tag next) {
   particle.tags.assign(tokens_.size(), tag);
   for (const std::uint32_t token : tokens_) state_.set_tag(token, tag);
   if (retained) scratch_ = left_trail_;
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
     meter_.add(WORK_OF_TOKEN);
+    state_.fetch(tokens_[i], last_[i], next);
     if (retained) {
       state_.replay(tokens_[i], last_[i], base, scratch_, particle.weight);
     } else {

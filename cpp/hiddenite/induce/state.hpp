@@ -83,6 +83,11 @@ class TaggingState {
             LogWeight& weight);
   void replay(std::uint32_t position, std::uint32_t last, const WordBase& base, Trail& trail, LogWeight& weight);
   void undo(std::uint32_t position, std::uint32_t last, Trail& trail);
+  // Fetches what `seat` will read of the token's events when its tag is another.
+  void fetch(std::uint32_t position, std::uint32_t last, Tag tag) const {
+    const std::ptrdiff_t more = std::ptrdiff_t{tag} - tags_[position];
+    for (std::uint32_t event = position; event <= last; ++event) transitions.fetch(at(event), event - position, more);
+  }
   void weigh(const LeftWord& word, const WordBase& base, LogWeight& weight) const;
 
   // p(word | tag) with its seats as they are.

@@ -53,6 +53,15 @@ class TagTransitions {
   std::uint8_t unseat(const Tag* at, Random& random);
   void undo(const Tag* at, std::uint8_t opened);
 
+  // Fetches what `seat` will read of the longest n-gram when the tag `distance` places before `at` is `more` higher.
+  void fetch(const Tag* at, unsigned distance, std::ptrdiff_t more) const {
+    const auto l = static_cast<unsigned>(levels_.size() - 1);
+    const std::size_t step = distance == 0 ? 1 : stride_ * powers_[distance - 1];
+    const std::size_t place = dish_place(l, at) + static_cast<std::size_t>(more) * step;
+    __builtin_prefetch(levels_[l].seen.data() + place);
+    __builtin_prefetch(levels_[l].dishes.data() + place, 1);
+  }
+
   // scores[x] *= p(*at | context) with the tag `distance` places before `at` replaced by x.
   void multiply_scores(const Tag* at, unsigned distance, float* scores) const;
 

@@ -41,7 +41,8 @@ void sweep_one_tag(TaggingState& state, const MoveOptions& options, Random& rand
     state.fill_base(word, false, base);
     particles.begin(state.num_tags());
     for (unsigned t = 0; t < state.num_tags(); ++t) {
-      particles.run_one_tag(particles[t], static_cast<Tag>(t), t == present, base);
+      const auto next = static_cast<Tag>(std::min(t + 1, state.num_tags() - 1));
+      particles.run_one_tag(particles[t], static_cast<Tag>(t), t == present, base, next);
     }
     particles.settle(particles[particles.draw(word)], base);
   }
