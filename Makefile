@@ -48,8 +48,9 @@ DEMO_STAMP := $(if $(wildcard $(VENV)/.stamp-dev),$(VENV)/.stamp-dev,$(VENV)/.st
 demo: $(DEMO_STAMP)
 	$(BIN)/hiddenite demo
 
+# Each process gets a half in order, so that what a file's tests share is made once; who is done first takes of the rest.
 test: $(VENV)/.stamp-dev
-	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 statistical: $(VENV)/.stamp-dev
 	for seed in $(SEEDS); do \
