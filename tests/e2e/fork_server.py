@@ -7,6 +7,7 @@ show what depends on the order of a set.
 """
 
 import atexit
+import contextlib
 import os
 import signal
 import socket
@@ -68,11 +69,8 @@ class ForkServer:
 
 
 def _feed(end: int, data: bytes) -> None:
-    try:
-        with os.fdopen(end, "wb") as stream:
-            stream.write(data)
-    except BrokenPipeError:
-        pass  # the command ended without reading all of it
+    with contextlib.suppress(BrokenPipeError), os.fdopen(end, "wb") as stream:
+        stream.write(data)  # or as much of it as the command wants to read
 
 
 def _read(end: int, found: dict[int, bytes], number: int) -> None:
@@ -80,19 +78,26 @@ def _read(end: int, found: dict[int, bytes], number: int) -> None:
         found[number] = stream.read()
 
 
+def _reap(option: int) -> None:
+    """Take note of processes that have ended, so that their processor time is counted."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, option)[0]:
+            pass
+
+
 def _wait_for_a_command(requests: socket.socket) -> list[str]:
     """Return the directory and the arguments of a command, in a process that was forked for it."""
     while True:
         request, files, _, _ = socket.recv_fds(requests, MOST_BYTES, NUM_FILES)
-        if not request:
-            os._exit(0)  # the tests are done
+        if not request:  # the tests are done
+            _reap(0)
+            os._exit(0)
         if os.fork() == 0:
             break
         for file in files:
             os.close(file)
-    # This process waits for the command, so that the server need not.
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    pid = os.fork()
+        _reap(os.WNOHANG)
+    pid = os.fork()  # and this process waits for the command, so that the server need not
     if pid:
         for file in files[:3]:
             os.close(file)
@@ -111,7 +116,6 @@ def _serve(requests: socket.socket) -> None:
     from hiddenite.cli import main, make_app  # noqa: PLC0415  (only the server loads the program)
 
     make_app()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     directory, *arguments = _wait_for_a_command(requests)
     os.chdir(directory)
