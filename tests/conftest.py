@@ -5,6 +5,7 @@ own name, so it is the same alone, in parallel and in any order. `--seed N` trie
 stands in the header of every run.
 """
 
+import os
 import zlib
 
 import hypothesis
@@ -19,6 +20,10 @@ patient = hypothesis.settings(
 hypothesis.settings.register_profile("quick", patient, max_examples=60, derandomize=True)
 hypothesis.settings.register_profile("thorough", patient, max_examples=5000)
 hypothesis.settings.load_profile("quick")
+
+# Networks here are tiny: what jax compiles for them runs once or twice, so that compiling is all the time it
+# takes. The commands that tests start read this too.
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -161,14 +161,14 @@ void bind_words(nb::module_& m) {
     const std::vector<std::uint32_t> neighbours = count_left_neighbours(table);
     for (WordId w = hiddenite::base::NUM_SPECIAL_WORDS; w < table.vocabulary.size(); ++w) {
       const std::string_view word = table.vocabulary.word(w);
-      if (neighbours[w] <= most && is_wordlike(to_characters(word))) words.emplace_back(word);
+      if (neighbours[w] <= most && is_wordlike(word)) words.emplace_back(word);
     }
     return words;
   }, "table"_a, "most"_a, "Words that at most so many different words precede.");
   nb::class_<SeenWords>(m, "SeenWords", "What a seen word can have been meant as.")
       .def(nb::new_(&make_words), "lexicon"_a, "model"_a, "rates"_a, "memory_weight"_a, "map_power"_a, "keep"_a,
            "least_unknown"_a, "least_known"_a, "beam"_a, "max_prefixes"_a, "num_alike"_a, "pairs"_a, "totals"_a,
-           nb::keep_alive<0, 1>())
+           nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>())  // the first is the class
       .def("meant", [](const SeenWords& words, const std::string& seen) {
         EditSearch search;
         const std::shared_ptr<const MeantWords> meant = words.meant(seen, search);

@@ -1,6 +1,6 @@
 """``python -m hiddenite`` is the command."""
 
-from hiddenite.cli import main
+from hiddenite.cli import run
 
 if __name__ == "__main__":
-    main()
+    run()

@@ -76,8 +76,9 @@ class Span(NamedTuple):
 @functools.cache
 def joiners() -> str:
     """Return the characters that belong to the one before them, as a class of a regular expression."""
-    every = (c for block in _JOINING for c in range(*block))
-    found = [c for c in every if unicodedata.category(chr(c)) in ("Mn", "Mc", "Me")]
+    every = [c for block in _JOINING for c in range(*block)]
+    kinds = map(unicodedata.category, map(chr, every))
+    found = [c for c, kind in zip(every, kinds, strict=True) if kind[0] == "M"]
     ranges: list[list[int]] = []
     for c in [*found, 0x200C, 0x200D]:  # the joiners of Indic and Arabic scripts
         if ranges and ranges[-1][1] == c - 1:

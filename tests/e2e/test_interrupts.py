@@ -24,7 +24,7 @@ from tests.interrupts import (
     make_inputs,
 )
 
-MOMENTS = 3  # for each command
+MOMENTS = 2  # for each command
 MANY_MOMENTS = 20
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import gc
 import math
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -126,6 +128,20 @@ def test_a_saved_corrector_answers_the_same(tmp_path: Path) -> None:
     assert loaded.settings == learnt.settings
     text = "Teh lord sat alot on teh mat."
     assert loaded.correct(text).to_dict() == learnt.correct(text).to_dict()
+
+
+def test_parts_of_a_corrector_live_as_long_as_what_uses_them() -> None:
+    corrector = plain().with_learnt(plain().learnt, replace(plain().settings, rare_below=3))
+    parts, seen = (corrector._lexicon, corrector._model), corrector._seen
+    expected = seen.meant("shephrd")
+    del corrector
+    gc.collect()
+    seen.clear_cache()
+    assert seen.meant("shephrd") == expected
+    before = list(map(sys.getrefcount, parts))
+    del seen
+    gc.collect()
+    assert list(map(sys.getrefcount, parts)) == [count - 1 for count in before]
 
 
 def test_answers_do_not_depend_on_threads() -> None:

@@ -1,6 +1,8 @@
 #include "hiddenite/base/parallel.hpp"
 
+#ifndef _WIN32
 #include <pthread.h>
+#endif
 
 #include <system_error>
 #include <utility>
@@ -34,7 +36,9 @@ void begin_anew() { current = new ThreadPool; }
 ThreadPool& ThreadPool::instance() {
   static const bool made = [] {
     begin_anew();
+#ifndef _WIN32  // where no process forks
     pthread_atfork(nullptr, nullptr, begin_anew);
+#endif
     return true;
   }();
   static_cast<void>(made);

@@ -87,7 +87,7 @@ void EditModel::take_counts(std::span<const std::uint64_t> keys, std::span<const
     }
     slot(edit, base_, listed_base_) += counts[i] / (total_of_first[edit.a] + WEIGHT_OF_PRIOR);
   }
-  most_ = base_;  // of a neighbour that was never seen
+  if (!keys.empty()) most_ = base_;  // of a neighbour that was never seen
   listed_most_ = listed_base_;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const Edit edit = Edit::from_key(static_cast<std::uint32_t>(keys[i]));
@@ -181,7 +181,7 @@ void EditModel::group_rows(std::span<const std::uint64_t> keys) {
 }
 
 double EditModel::most(Edit edit) const {
-  if (!is_listed_form(edit)) return most_[place(edit)];
+  if (!is_listed_form(edit)) return (most_.empty() ? base_ : most_)[place(edit)];
   const std::uint32_t found = listed_.find(edit.key());
   return found == FlatMap::ABSENT ? scale_of_first_[edit.a] * prior_.prob_of_form(edit) : listed_most_[found];
 }

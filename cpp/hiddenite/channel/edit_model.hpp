@@ -88,7 +88,7 @@ class EditModel {
   Alphabet alphabet_;
   EditPrior prior_;
   FlatMap listed_, place_with_left_;
-  std::vector<double> base_, most_;                // [place]
+  std::vector<double> base_, most_;                // [place]; the second is empty if nothing was learnt
   std::vector<double> listed_base_, listed_most_;  // [listed]
   std::vector<std::uint32_t> listed_keys_;
   std::vector<SeenAs> listed_rows_, left_rows_;    // the same, grouped: [a, b] and [left, a, b],

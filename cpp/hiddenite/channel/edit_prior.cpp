@@ -31,6 +31,7 @@ Letter Alphabet::letter(char32_t c) const {
 
 std::vector<Letter> Alphabet::letters(std::u32string_view word) const {
   std::vector<Letter> result;
+  result.reserve(word.size());
   for (const char32_t c : word) result.push_back(letter(c));
   return result;
 }

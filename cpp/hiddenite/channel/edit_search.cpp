@@ -4,7 +4,6 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <string_view>
 
 #include "hiddenite/base/types.hpp"
 
@@ -12,23 +11,28 @@ namespace hiddenite::channel {
 
 namespace {
 
-struct ListedWord {
-  Letters letters;
+struct SortedWord {
+  std::uint64_t prefix;  // its first eight letters: most comparisons end here
   std::uint32_t index;
 };
 
-std::vector<ListedWord> sorted_letters(const Alphabet& alphabet, const std::vector<std::u32string>& words) {
-  std::vector<ListedWord> result;
-  for (std::uint32_t i = 0; i < words.size(); ++i) {
-    Letters letters = alphabet.letters(words[i]);
-    const bool fits = std::find(letters.begin(), letters.end(), Alphabet::OTHER) == letters.end();
-    if (fits && !letters.empty()) result.push_back({std::move(letters), i});
+std::uint64_t prefix_of(const Letters& letters) {
+  std::uint64_t prefix = 0;
+  for (std::size_t i = 0; i < 8; ++i) prefix = prefix << 8 | (i < letters.size() ? letters[i] : 0);
+  return prefix;
+}
+
+// The words of one letter and more in lexicographic order, of words that are alike the first one first.
+std::vector<SortedWord> sorted_words(const std::vector<Letters>& letters) {
+  std::vector<SortedWord> result;
+  for (std::uint32_t i = 0; i < letters.size(); ++i) {
+    if (!letters[i].empty()) result.push_back({prefix_of(letters[i]), i});
   }
-  const auto text = [](const Letters& letters) {  // is compared as bytes without a sign
-    return std::string_view(reinterpret_cast<const char*>(letters.data()), letters.size());
-  };
-  std::stable_sort(result.begin(), result.end(), [&](const ListedWord& a, const ListedWord& b) {
-    return text(a.letters) < text(b.letters);
+  std::sort(result.begin(), result.end(), [&](const SortedWord& a, const SortedWord& b) {
+    if (a.prefix != b.prefix) return a.prefix < b.prefix;
+    const Letters &left = letters[a.index], &right = letters[b.index];
+    const bool is_short = left.size() <= 8 && right.size() <= 8;
+    return is_short || left == right ? a.index < b.index : left < right;
   });
   return result;
 }
@@ -38,30 +42,39 @@ std::vector<ListedWord> sorted_letters(const Alphabet& alphabet, const std::vect
 WordTree::WordTree(const Alphabet& alphabet, const std::vector<std::u32string>& words,
                    const std::vector<double>& log_prior)
     : num_letters_(alphabet.size()), letters_(words.size()) {
-  const std::vector<ListedWord> listed = sorted_letters(alphabet, words);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    Letters letters = alphabet.letters(words[i]);
+    const bool fits = std::find(letters.begin(), letters.end(), Alphabet::OTHER) == letters.end();
+    if (fits) letters_[i] = std::move(letters);
+  }
+  const std::vector<SortedWord> sorted = sorted_words(letters_);
+  const auto letters_of = [&](std::size_t i) -> Letters& { return letters_[sorted[i].index]; };
   struct Range {  // of words that share the node's prefix
     std::size_t begin, end;
   };
   nodes_.push_back({});
-  std::vector<Range> ranges{{0, listed.size()}}, next_ranges;
+  std::vector<Range> ranges{{0, sorted.size()}}, next_ranges;
   std::size_t first = 0;  // node of this level
   for (std::size_t depth = 0; !ranges.empty(); ++depth) {
     next_ranges.clear();
     const std::size_t next_first = nodes_.size();
     for (std::size_t r = 0; r < ranges.size(); ++r) {
       auto [i, end] = ranges[r];
-      for (; i < end && listed[i].letters.size() == depth; ++i) {
+      for (; i < end && letters_of(i).size() == depth; ++i) {
         TreeNode& node = nodes_[first + r];
-        if (node.word != NO_ENTRY) continue;
-        node.word = listed[i].index;
-        letters_[node.word] = listed[i].letters;
+        if (node.word == NO_ENTRY) {
+          node.word = sorted[i].index;
+        } else {
+          letters_of(i).clear();
+        }
       }
       nodes_[first + r].first_child = static_cast<std::uint32_t>(nodes_.size());
       while (i < end) {
         std::size_t k = i + 1;
-        while (k < end && listed[k].letters[depth] == listed[i].letters[depth]) ++k;
+        const Letter label = letters_of(i)[depth];
+        while (k < end && letters_of(k)[depth] == label) ++k;
         nodes_.push_back({});
-        nodes_.back().label = listed[i].letters[depth];
+        nodes_.back().label = label;
         ++nodes_[first + r].num_children;
         next_ranges.push_back({i, k});
         i = k;

@@ -14,10 +14,8 @@
 // one that has at least half of the model's other words. A few names are not.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "hiddenite/channel/edit_search.hpp"
@@ -37,12 +35,6 @@ struct LexiconWord {
   WordId id;          // UNKNOWN: scored as <unk>
   double log_spell;   // ln p_spell, 0 for words of the model
   double log_prior;   // ln p_1(word), spelling included: what candidates are chosen by
-};
-
-// Texts are looked up without being copied.
-struct TextHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
 class WordLexicon {
@@ -75,8 +67,9 @@ class WordLexicon {
 
   const NgramTable& table_;
   const NgramTable& letters_;
-  std::unordered_map<std::string, double, TextHash, std::equal_to<>> log_list_;
-  std::unordered_map<std::string_view, std::uint32_t> place_of_;
+  Vocabulary list_;               // the listed words,
+  std::vector<double> log_list_;  // [word of the list]: ln of its share, LOG_ZERO if it is not listed
+  Vocabulary places_;             // words_ in their order, behind the special words
   bool lists_language_ = false;
   std::vector<bool> is_distrusted_;  // [word of V]
   std::vector<LexiconWord> words_;
@@ -86,6 +79,6 @@ class WordLexicon {
 // How many different words precede each word in the model's pairs: a word's frequency as far as the model knows it.
 std::vector<std::uint32_t> count_left_neighbours(const NgramTable& table);
 // Letters, apostrophes, hyphens and full stops, at least one letter: what a slip may turn into.
-bool is_wordlike(std::u32string_view word);
+bool is_wordlike(std::string_view word);
 
 }  // namespace hiddenite::correct

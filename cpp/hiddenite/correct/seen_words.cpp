@@ -35,9 +35,9 @@ double MeantWords::left_out_of(std::size_t count) const {
   return most;
 }
 
-SeenWords::SeenWords(const WordLexicon& lexicon, EditModel model, const SlipRates& rates,
+SeenWords::SeenWords(const WordLexicon& lexicon, const EditModel& model, const SlipRates& rates,
                      const CandidateOptions& options, const PairMemory& memory)
-    : lexicon_(lexicon), model_(std::move(model)), rates_(rates), options_(options),
+    : lexicon_(lexicon), model_(model), rates_(rates), options_(options),
       tree_(model_.alphabet(), lexicon.characters(), lexicon.log_prior()),
       identity_(lexicon.words().size(), std::numeric_limits<float>::quiet_NaN()) {
   for (const double rate :

@@ -76,8 +76,8 @@ struct MeantWords {
 
 class SeenWords {
  public:
-  // The lexicon stays the caller's.
-  SeenWords(const WordLexicon& lexicon, EditModel model, const SlipRates& rates, const CandidateOptions& options,
+  // The lexicon and the model stay the caller's.
+  SeenWords(const WordLexicon& lexicon, const EditModel& model, const SlipRates& rates, const CandidateOptions& options,
             const PairMemory& memory);
 
   const WordLexicon& lexicon() const { return lexicon_; }
@@ -104,7 +104,7 @@ class SeenWords {
   double log_channel(double log_p, double count, const std::string& meant) const;
 
   const WordLexicon& lexicon_;
-  EditModel model_;
+  const EditModel& model_;
   SlipRates rates_;
   CandidateOptions options_;
   WordTree tree_;

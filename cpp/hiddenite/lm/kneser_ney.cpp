@@ -5,7 +5,11 @@
 #include <cstring>
 #include <numeric>
 #include <stdlib.h>
+#ifdef _WIN32
+#include <windows.h>
+#else
 #include <unistd.h>
+#endif
 
 #include "hiddenite/base/error.hpp"
 
@@ -62,15 +66,33 @@ void KneserNeyTrainer::add_sentence(std::string_view line, const LineReader& lin
   ++num_sentences_;
 }
 
-KneserNeyTrainer::TemporaryFile KneserNeyTrainer::temporary_file() const {
-  std::string name = options_.temporary_directory + "/hiddenite-XXXXXX";
+namespace {
+
+// A new file of a directory that is gone with the process, however it ends; null if there can be none.
+#ifdef _WIN32
+std::FILE* passing_file(const std::string& directory) {
+  std::string name(MAX_PATH, '\0');
+  if (GetTempFileNameA(directory.c_str(), "hid", 0, name.data()) == 0) return nullptr;
+  return std::fopen(name.c_str(), "w+bD");
+}
+#else
+std::FILE* passing_file(const std::string& directory) {
+  std::string name = directory + "/hiddenite-XXXXXX";
   const int descriptor = mkstemp(name.data());
-  std::FILE* file = descriptor < 0 ? nullptr : fdopen(descriptor, "w+b");
+  if (descriptor < 0) return nullptr;
+  unlink(name.c_str());
+  return fdopen(descriptor, "w+b");
+}
+#endif
+
+}  // namespace
+
+KneserNeyTrainer::TemporaryFile KneserNeyTrainer::temporary_file() const {
+  std::FILE* file = passing_file(options_.temporary_directory);
   if (!file) {
     throw ModelError("no temporary file can be made in " + options_.temporary_directory + ": " +
                      std::strerror(errno) + "; give another directory");
   }
-  unlink(name.c_str());  // gone with the process, however it ends
   return TemporaryFile(file);
 }
 

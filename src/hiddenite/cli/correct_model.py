@@ -53,10 +53,10 @@ class ModelChoice(Options):
 
     def prepare(self, quiet: bool) -> Loader:
         """Return what loads the corrector, here or on another machine; a default model is built now."""
-        source = self.model
-        if source is None and self.lm is None:
-            source = default_model(self.language, self.kind, self.text, lambda line: say(line, quiet))
-        return Loader(source, self.lm, self.kind, self.words)
+        if self.model is not None or self.lm is not None:
+            return Loader(self.model, self.lm, self.kind, self.words)
+        source = default_model(self.language, self.kind, self.text, lambda line: say(line, quiet))
+        return Loader(source, None, self.kind, self.words, is_checked=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,7 @@ class Loader:
     lm: str | None
     kind: str
     words: str | None
+    is_checked: bool = False  # the model is what it was when it was written
 
     def files(self) -> tuple[str, ...]:
         """Return the files that the corrector is made of."""
@@ -76,7 +77,7 @@ class Loader:
         """Return the corrector."""
         words = None if self.words is None else read_words(local_path(self.words))
         if self.model is not None:
-            corrector = Corrector.load(local_path(self.model))
+            corrector = Corrector.load(local_path(self.model), verify=not self.is_checked)
             return corrector if words is None else _with_words(corrector, words)
         assert self.lm is not None
         with warnings.catch_warnings():

@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import socket
 
 AGAIN = "; no output was changed, run the command again"
 _PATIENCE = 0.4  # seconds that the work has to answer
@@ -39,12 +42,20 @@ def _interrupt(signal_number: int, _: object) -> None:
 def _try_again(dropped: sys.UnraisableHookArgs) -> None:
     """Send a signal once more whose exception was raised where none can be: in a finalizer, in a callback."""
     if isinstance(dropped.exc_value, Interrupted):
-        main = threading.main_thread().ident
-        again = threading.Timer(_MOMENT, signal.pthread_kill, [main, dropped.exc_value.signal_number])
+        again = threading.Timer(_MOMENT, _send_to_main_thread, [dropped.exc_value.signal_number])
         again.daemon = True
         again.start()
     else:
         sys.__unraisablehook__(dropped)
+
+
+def _send_to_main_thread(signal_number: int) -> None:
+    if sys.platform == "win32":  # handlers run in the main thread, but nothing wakes it
+        signal.raise_signal(signal_number)
+        return
+    main = threading.main_thread().ident
+    assert main is not None
+    signal.pthread_kill(main, signal_number)
 
 
 def watch_signals() -> None:
@@ -91,6 +102,8 @@ def impatient(hint: Callable[[], str]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    import socket  # noqa: PLC0415  (few commands come here)
+
     ours, theirs = socket.socketpair()
     theirs.setblocking(False)
     before = signal.set_wakeup_fd(theirs.fileno())

@@ -62,9 +62,9 @@ def _compiled(lm: NgramModel) -> bytes:
     return bytes(out)
 
 
-def read_corrector(path: str | os.PathLike[str]) -> Corrector:
+def read_corrector(path: str | os.PathLike[str], *, verify: bool = True) -> Corrector:
     """Read a model file; raises FormatError for anything else."""
-    return read_archive(path, FORMAT, VERSION, _HINT, _read)
+    return read_archive(path, FORMAT, VERSION, _HINT, _read, verify=verify)
 
 
 def _read(archive: Archive) -> Corrector:

@@ -148,11 +148,11 @@ class Corrector:
         return Corrector(self.lm, settings, self.words, learnt=learnt, letters=self.letters, lexicon=lexicon)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Corrector:
-        """Read a model file."""
+    def load(cls, path: str | os.PathLike[str], *, verify: bool = True) -> Corrector:
+        """Read a model file; ``verify=False`` if it was checked since it was last changed."""
         from hiddenite.correct.archive import read_corrector  # noqa: PLC0415  (it needs this module)
 
-        return read_corrector(path)
+        return read_corrector(path, verify=verify)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file: the language model, the words and all that was learnt."""

@@ -17,9 +17,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
-import importlib.metadata
 import json
 import os
+import sys
 import tempfile
 import time
 import warnings
@@ -156,7 +156,7 @@ def cache_folder() -> Path:
 def _ingredients(language: str, kind: str, text: str | None) -> dict[str, object]:
     """Return all that the model depends on."""
     packages = ("wordfreq",) if language != "en" else english.PACKAGES
-    versions = {name: _version(name) for name in packages}
+    versions = _versions(packages)
     own = None if text is None else _digest(Path(text))
     return {
         "hiddenite": VERSION,
@@ -168,7 +168,25 @@ def _ingredients(language: str, kind: str, text: str | None) -> dict[str, object
     }
 
 
+def _versions(packages: Iterable[str]) -> dict[str, str | None]:
+    """Return the versions of installed packages, read from the names of their folders.
+
+    ``importlib.metadata`` gives the same and takes ten times as long; it is asked for those
+    whose folder has another name.
+    """
+    named: dict[str, str] = {}
+    for place in sys.path:
+        with contextlib.suppress(OSError):
+            for entry in os.listdir(place or "."):
+                if entry.endswith(".dist-info"):
+                    package, _, version = entry.removesuffix(".dist-info").partition("-")
+                    named.setdefault(package, version)
+    return {package: named.get(package) or _version(package) for package in packages}
+
+
 def _version(package: str) -> str | None:
+    import importlib.metadata  # noqa: PLC0415
+
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         return importlib.metadata.version(package.replace("_", "-"))
     return None
@@ -192,7 +210,14 @@ def _is_sound(path: Path) -> bool:
     """Tell whether the cache has a model as it was written."""
     try:
         noted = json.loads(path.with_suffix(".json").read_text("utf-8"))
-        return bool(_stamp(path) == noted["stamp"] or noted["sha256"] == _digest(path))
+        stamp = _stamp(path)
+        if noted.get("stamp") == stamp:
+            return True
+        if noted["sha256"] != _digest(path):
+            return False
+        with contextlib.suppress(OSError):  # it was copied: the next run need not read it again to know
+            _note(path, noted | {"stamp": stamp})
+        return True
     except (OSError, ValueError, KeyError, TypeError, ModelError):
         return False
 
@@ -202,12 +227,16 @@ def _keep(corrector: Corrector, path: Path, made_of: dict[str, object]) -> None:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         corrector.save(path)
-        note = json.dumps(made_of | {"sha256": _digest(path), "stamp": _stamp(path)}, indent=1) + "\n"
-        handle, temporary = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(note)
-        os.replace(temporary, path.with_suffix(".json"))
+        _note(path, made_of | {"sha256": _digest(path), "stamp": _stamp(path)})
     except OSError as error:
         raise ModelError(
             f"{path}: cannot be written: {error.strerror or error}; set XDG_CACHE_HOME to another folder"
         ) from None
+
+
+def _note(path: Path, noted: dict[str, object]) -> None:
+    """Write what is known of a model beside it."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(handle, "w", encoding="utf-8") as out:
+        out.write(json.dumps(noted, indent=1) + "\n")
+    os.replace(temporary, path.with_suffix(".json"))

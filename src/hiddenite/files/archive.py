@@ -136,13 +136,18 @@ def read_archive(
     version: int,
     hint: str,
     read: Callable[[Archive], _Result],
+    *,
+    verify: bool = True,
 ) -> _Result:
-    """Open an archive and read it; whatever is wrong with it is a FormatError that ends in ``hint``."""
+    """Open an archive and read it; whatever is wrong with it is a FormatError that ends in ``hint``.
+
+    Without ``verify`` checksums are not compared: for a file that was checked since it was last changed.
+    """
     name = os.fspath(path)
     try:
         if container_kind(path) is None:
             raise FormatError(name, None, f"is no {format_name} or is cut off; {hint}")
-        return read(Archive(Members(path, format_name, hint), format_name, version))
+        return read(Archive(Members(path, format_name, hint, verify=verify), format_name, version))
     except FormatError:
         raise
     except IsADirectoryError:

@@ -49,13 +49,14 @@ def write_members(out: IO[bytes], members: Iterable[tuple[str, bytes]], *, compr
 class Members:
     """The members of an open container."""
 
-    def __init__(self, path: str | os.PathLike[str], noun: str, advice: str) -> None:
-        """Open a file; errors call it a ``noun`` and end with the ``advice``."""
+    def __init__(self, path: str | os.PathLike[str], noun: str, advice: str, *, verify: bool = True) -> None:
+        """Open a file and compare its checksums; errors call it a ``noun`` and end with the ``advice``."""
         with open(path, "rb") as file:
             mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self._name, self._advice = os.fspath(path), advice
         self._container = Container(mapping, KIND, self._name, noun, advice)
-        self._container.verify()
+        if verify:
+            self._container.verify()
         self._place = {}
         for place, (name, size) in enumerate(json.loads(self._container.member(_INDEX))):
             if size is not None and not (isinstance(size, int) and size >= 0):

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from hiddenite.errors import ModelError
+from hiddenite.jobs.system import fault_of_owner, user_name
 
 _PIECE_BYTES = 1 << 20
 _copies: dict[str, str] = {}  # in a process of a cluster: path of the driver's file -> path here
@@ -97,16 +98,14 @@ def _own_folder() -> str:
     """Return the folder of this user's copies; ModelError if somebody else could write to it."""
     from tempfile import gettempdir  # noqa: PLC0415  (only here)
 
-    folder = os.path.join(gettempdir(), f"hiddenite-{os.getuid()}")
+    folder = os.path.join(gettempdir(), f"hiddenite-{user_name()}")
     with contextlib.suppress(FileExistsError):
         os.mkdir(folder, 0o700)
     status = os.lstat(folder)  # not what a link points to
     if not stat.S_ISDIR(status.st_mode):
         found = "is not a folder"
-    elif status.st_uid != os.getuid():
-        found = "belongs to another user"
-    elif stat.S_IMODE(status.st_mode) & 0o077:
-        found = f"has mode {stat.S_IMODE(status.st_mode):o}"
+    elif (fault := fault_of_owner(status)) is not None:
+        found = fault
     else:
         return folder
     raise ModelError(

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import fcntl
 import json
 import os
 import time
@@ -27,6 +26,7 @@ from typing import IO, Any
 
 from hiddenite.errors import FormatError
 from hiddenite.files.corpus import CHUNK_BYTES
+from hiddenite.jobs.system import lock_exclusively
 
 MANIFEST = "manifest.jsonl"
 PROGRESS = "progress.json"
@@ -322,7 +322,7 @@ def open_locked(path: Path) -> int:
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_exclusively(descriptor)
             if os.stat(path).st_ino == os.fstat(descriptor).st_ino:
                 return descriptor
         except FileNotFoundError:

@@ -7,14 +7,17 @@ threads: no more than these work at a time.
 from __future__ import annotations
 
 import collections
+import itertools
 import os
 import queue
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from hiddenite._core import cancel_calls
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future  # where it is needed: a short job has one block
 
 AT_A_TIME = 4  # blocks that are answered, at most,
 AHEAD = 8  # and that wait for an earlier one
@@ -35,6 +38,10 @@ def answer_in_order(
     if first is None:
         return
     yield first, answer(first, sum(shares))  # alone: what is built on first use is built once
+    second = next(blocks, None)
+    if second is None:
+        return
+    blocks = itertools.chain([second], blocks)
     helpers = _Helpers(answer, shares[1:])
     waiting: collections.deque[tuple[_Block, Future[_Answer]]] = collections.deque()
     try:
@@ -74,6 +81,8 @@ class _Helpers(Generic[_Block, _Answer]):
         self._free: queue.SimpleQueue[int] = queue.SimpleQueue()
         for share in shares:
             self._free.put(share)
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
+
         self._pool = ThreadPoolExecutor(len(shares), thread_name_prefix="answer") if shares else None
 
     def begin(self, block: _Block) -> Future[_Answer] | None:
@@ -96,6 +105,8 @@ class _Helpers(Generic[_Block, _Answer]):
 
 def _answered(answer: Callable[[_Block, int], _Answer], block: _Block, threads: int) -> Future[_Answer]:
     """Answer a block here and now; an error waits until those before it have been given."""
+    from concurrent.futures import Future  # noqa: PLC0415
+
     future: Future[_Answer] = Future()
     try:
         future.set_result(answer(block, threads))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ctypes
-import resource
 import signal
 import socket
 import sys
@@ -20,6 +19,7 @@ from typing import ClassVar
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from hiddenite.jobs.system import allow_open_files
 from hiddenite.web.models import Models
 from hiddenite.web.server import ANY_ADDRESS, create_app
 
@@ -155,7 +155,7 @@ def serve(
         timeout_keep_alive=int(REQUEST_SECONDS),
         timeout_graceful_shutdown=2,
     )
-    Connection.most = min(MOST, _allow_open_files(MOST + OTHER_FILES) - OTHER_FILES)
+    Connection.most = min(MOST, allow_open_files(MOST + OTHER_FILES) - OTHER_FILES)
     _return_memory()
     sys.setswitchinterval(SWITCH_SECONDS)
     with listener:
@@ -165,17 +165,10 @@ def serve(
         _Server(config).run(sockets=[listener])
 
 
-def _allow_open_files(number: int) -> int:
-    """Raise the process's limit of open files, as far as it may; return it."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft < number:
-        soft = number if hard == resource.RLIM_INFINITY else min(number, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return soft
-
-
 def _return_memory() -> None:
     """Let a request's large blocks go back to the system when it is done, where the C library can do that."""
+    if sys.platform == "win32":
+        return
     library = ctypes.CDLL(None)
     for option, value in MALLOC if hasattr(library, "mallopt") else ():
         library.mallopt(option, value)

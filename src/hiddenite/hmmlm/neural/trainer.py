@@ -128,7 +128,9 @@ class Trainer:
         self._step = jax.jit(self._update)
         params = self._replicated(task.init(self._rng(_PARAMETERS)))
         first = self._replicated(task.carry(task.prepare(epoch[0])))
-        self._state = _State(params, params, jax.jit(self._optimiser.init)(params), first)
+        # Placed like what a step returns: the second step then needs no compilation of its own.
+        moments = self._replicated(jax.jit(self._optimiser.init)(params))
+        self._state = _State(params, params, moments, first)
         if checkpoint is not None and Path(checkpoint).exists():
             self._restore(checkpoint)
 
