@@ -142,7 +142,7 @@ _BY_PRESET = {
     "best": LexicalSettings(3, 16, 1 << 22, 127, 9, 3, 8, 8, prunes_again=False, tokens_per_context=_ALL),
 }
 _TOKENS_PER_STATE = 64  # of hidden states: a small text gets fewer
-_TOKENS_OF_PRESETS = 1e6  # more text gets more states
+_TOKENS_OF_PRESETS, _WORDS_OF_PRESETS = 1e6, 10_500  # more text gets more states, and so do more words
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,8 @@ class LexicalOptions(Options):
         fitting = max(1, tokens // (_TOKENS_PER_STATE * clusters))
         states = self.states
         if states is None and preset.states is not None:
-            states = round(preset.states * max(1.0, tokens / _TOKENS_OF_PRESETS))
+            more = max(1.0, tokens / _TOKENS_OF_PRESETS) * math.sqrt(max(1.0, words / _WORDS_OF_PRESETS))
+            states = round(preset.states * more)
         return dataclasses.replace(
             preset, clusters=clusters, states_per_class=min(preset.states_per_class, fitting), states=states
         )
