@@ -161,13 +161,24 @@ def mixture(size: Size) -> Row:
     return Row(row.what, row.bar, row.measured, row.met, row.details)
 
 
-def best(size: Size) -> Row:
-    """A mixture of larger members."""
+def minutes(size: Size) -> Row:
+    """A mixture of somewhat larger members."""
     model, perplexity, seconds = _train(
-        "ptb", size, states=2 * size.states, epochs=size.epochs, members=size.members, rounds=2
+        "ptb", size, states=size.states * 3 // 2, epochs=size.epochs * 3 // 4, members=size.members, rounds=2
     )
     rows = [(f"mixture of {size.members}, log-bilinear", model.num_states, perplexity, seconds)]
-    return _row("Best pure HMM, Penn Treebank", "valid at most 158 in 60 CPU minutes", 158, 60, rows)
+    what = "Class emissions within minutes, Penn Treebank"
+    return _row(what, "valid at most 153 in five CPU minutes", 153, 5, rows)
+
+
+def best(size: Size) -> Row:
+    """A mixture of more and larger members, each on word classes of its own."""
+    members = 2 * size.members
+    model, perplexity, seconds = _train(
+        "ptb", size, states=2 * size.states, epochs=size.epochs, members=members, rounds=2
+    )
+    rows = [(f"mixture of {members}, log-bilinear", model.num_states, perplexity, seconds)]
+    return _row("Best pure HMM, Penn Treebank", "valid below 148 in 60 CPU minutes", 147.99, 60, rows)
 
 
 def with_ngrams(size: Size) -> Row:
@@ -270,6 +281,7 @@ ROWS: dict[str, Callable[[Size], Row]] = {
     "clusters": clusters,
     "em": em,
     "mixture": mixture,
+    "minutes": minutes,
     "best": best,
     "ngrams": with_ngrams,
     "scoring": scoring,

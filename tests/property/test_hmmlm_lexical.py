@@ -22,7 +22,7 @@ from hiddenite._core import (
     read_tokens,
 )
 from hiddenite.errors import FormatError, ModelError
-from hiddenite.hmmlm import HMMLanguageModel
+from hiddenite.hmmlm import HMMLanguageModel, LexicalOptions
 from hiddenite.hmmlm.automata import TokenAutomaton
 from hiddenite.hmmlm.constraints import TokenVocabulary, constraint
 from hiddenite.hmmlm.generation import FREE
@@ -211,3 +211,12 @@ def test_the_same_seed_gives_the_same_model_for_any_threads() -> None:
         for threads in (1, 3)
     ]
     assert scores[0] == scores[1]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "words", "states"),
+    [(930_000, 10_001, 131_072), (10_000, 42_000, 262_144), (4_000_000, 9, 524_288)],
+)
+def test_more_text_and_more_words_get_more_states(tokens: int, words: int, states: int) -> None:
+    assert LexicalOptions().settings(tokens, words).states == states
+    assert LexicalOptions(states=7).settings(tokens, words).states == 7

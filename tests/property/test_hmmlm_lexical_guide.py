@@ -117,5 +117,5 @@ def test_unknown_tokens_are_passed_over_and_threads_do_not_matter() -> None:
 
 def test_the_best_walk_is_refused() -> None:
     model = HMMLanguageModel(WORDS, [random_model(3, 1, truncated=False)])
-    with pytest.raises(ModelError, match="best walk"):
+    with pytest.raises(ModelError, match="best words and states"):
         model.generate(keywords=["a"], method="best", max_length=3)

@@ -7,6 +7,7 @@ from hiddenite.hmmlm.batches import gradient as gradient
 from hiddenite.hmmlm.batches import posterior_many as posterior_many
 from hiddenite.hmmlm.clusters import Clustering as Clustering
 from hiddenite.hmmlm.clusters import Clusters as Clusters
+from hiddenite.hmmlm.histories import Histories as Histories
 from hiddenite.hmmlm.interpolation import Interpolation as Interpolation
 from hiddenite.hmmlm.lexical import LexicalTraining as LexicalTraining
 from hiddenite.hmmlm.model import HMMLanguageModel as HMMLanguageModel

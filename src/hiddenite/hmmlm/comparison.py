@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenite.hmmlm.histories import Histories
 from hiddenite.hmmlm.interpolation import Interpolation
 from hiddenite.hmmlm.lexical import LexicalTraining
 from hiddenite.hmmlm.model import HMMLanguageModel
@@ -25,7 +26,7 @@ class Comparison:
     model: float
     ngram: float
     both: float
-    weight: float  # of the model in the mixture, fitted on the same text
+    weight: float  # of the model in the mixture overall, fitted on the same text
 
     def to_text(self) -> str:
         """Return one line for people."""
@@ -56,7 +57,7 @@ def compare(training: LexicalTraining, threads: int = 0) -> Comparison:
     """Score the held-out text by all; none has counted it."""
     model = HMMLanguageModel(training.words, [training.held_out_model])
     ngrams = PlainNgrams(training.counted)
-    both = Interpolation.fit([model, ngrams], training.held_out, threads)
+    both = Interpolation.fit([model, ngrams], training.held_out, threads, Histories(training.counted))
     return Comparison(
         model.perplexity(training.held_out, threads),
         float(np.exp(-ngrams.token_log_probs(training.held_out, threads).mean())),

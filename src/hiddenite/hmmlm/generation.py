@@ -39,7 +39,8 @@ def product(
         return HmmProduct(chain, automaton, slots, *window, best, threads)
     if best:
         raise ModelError(
-            "the best walk of a lexicalised model is not known; use the method sample or rescore"
+            "the best words and states of a lexicalised model would need every word in each of its contexts; "
+            "use the method sample or rescore"
         )
     return LexicalProduct(chain, automaton, slots, *window, threads)
 

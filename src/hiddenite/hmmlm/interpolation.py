@@ -2,7 +2,8 @@
 
 The weights are fitted on held-out text by EM, whose optimum is unique. Whatever gives ln p of each token of
 a text takes part: hidden Markov models, n-gram models, neural ones. The result is a language model, but it is
-no hidden Markov model.
+no hidden Markov model. With :class:`Histories` of the training text the weights depend on how often the words
+before were seen there: an n-gram model knows much after some words and little after others.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenite.errors import ModelError
-from hiddenite.hmmlm.mixing import fit_weights, log_weights
+from hiddenite.hmmlm.histories import NUM_BINS, Histories
+from hiddenite.hmmlm.mixing import fit_weights, fit_weights_by_bin, log_weights
 
 
 class TokenModel(Protocol):
@@ -28,23 +30,50 @@ class TokenModel(Protocol):
 class Interpolation:
     """Models and their weights."""
 
-    def __init__(self, models: Sequence[TokenModel], weights: Sequence[float]) -> None:
+    def __init__(
+        self,
+        models: Sequence[TokenModel],
+        weights: Sequence[float],
+        histories: Histories | None = None,
+        by_history: NDArray[np.float64] | None = None,
+    ) -> None:
+        """``by_history`` has a column of weights for each bin of the histories."""
         if len(models) != len(weights) or not models or min(weights) < 0 or abs(sum(weights) - 1) > 1e-6:
             raise ModelError("expected one weight for each model, with the sum 1")
+        if by_history is not None and (
+            by_history.shape != (len(models), NUM_BINS)
+            or by_history.min() < 0
+            or not np.allclose(by_history.sum(axis=0), 1)
+        ):
+            raise ModelError("expected weights with the sum 1 for each bin of histories")
         self.models, self.weights = tuple(models), tuple(weights)
+        self.histories, self.by_history = histories, by_history
 
     @classmethod
-    def fit(cls, models: Sequence[TokenModel], valid: bytes, threads: int = 0) -> Interpolation:
+    def fit(
+        cls,
+        models: Sequence[TokenModel],
+        valid: bytes,
+        threads: int = 0,
+        histories: Histories | None = None,
+    ) -> Interpolation:
         """Choose the weights under which the validation text is most probable."""
         columns = _columns(models, valid, threads)
         if not columns.shape[1]:
             raise ModelError("the validation text is empty, expected words to fit the weights on")
-        return cls(models, fit_weights(columns).tolist())
+        weights = fit_weights(columns)
+        if histories is None:
+            return cls(models, weights.tolist())
+        by_history = fit_weights_by_bin(columns, histories.bins(valid), NUM_BINS, weights)
+        return cls(models, weights.tolist(), histories, by_history)
 
     def token_log_probs(self, text: bytes, threads: int = 0) -> NDArray[np.float64]:
         """ln p of each word and sentence end, line after line."""
         columns = _columns(self.models, text, threads)
-        return np.asarray(np.logaddexp.reduce(columns + log_weights(self.weights)[:, None], axis=0))
+        weights = log_weights(self.weights)[:, None]
+        if self.histories is not None and self.by_history is not None:
+            weights = log_weights(self.by_history)[:, self.histories.bins(text)]
+        return np.asarray(np.logaddexp.reduce(columns + weights, axis=0))
 
     def perplexity(self, text: bytes, threads: int = 0) -> float:
         """exp of minus the mean ln p per token, sentence ends included."""

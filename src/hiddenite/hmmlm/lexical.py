@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from hiddenite._core import (
     BilinearOptions,
-    ContextTree,
     HmmEm,
     JointFilter,
     LexicalCounts,
@@ -34,7 +33,6 @@ from hiddenite._core import (
     ResidualEm,
     SelectionOptions,
     SparseHmm,
-    TokenText,
     WordTable,
     keep_all,
     read_tokens,
@@ -45,20 +43,16 @@ from hiddenite.errors import FormatError, ModelError
 from hiddenite.files.corpus import Sentence, sentence_text
 from hiddenite.hmmlm.clusters import Clustering
 from hiddenite.hmmlm.lexical_pruning import most_visited
+from hiddenite.hmmlm.lexical_route import DISCOUNTS, LexicalRoute
 from hiddenite.hmmlm.options import AFTERWARDS, MAX_SEED, HMMOptions, LexicalOptions, Smoothing
 from hiddenite.hmmlm.shape import brown_shape, word_classes
 from hiddenite.hmmlm.training import BILINEAR_RATE, BILINEAR_WEIGHTS
 
-Floats = NDArray[np.float32]
-DISCOUNTS = [0.7, 0.8, 0.85, 0.9]  # by the number of words of a context
-TOKENS_PER_CONTEXT = (58, 77)  # of two and of three words: the most that are chosen
 FOLDS = 8
 FIRST_PASSES, MORE_PASSES = 12, 6  # over the states, of log-bilinear transitions
 FINAL = Smoothing(cluster=400.0, state=8.0, group=8.0, emission=30.0)
 HELD_OUT_EVERY = 20  # sentences, without a validation text
-_BINS = 32  # of the counts of contexts, by powers of two
-_WEIGHT_STEPS = 30
-_FIRST_WEIGHT = 0.6
+_FITS_AFTERWARDS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +112,7 @@ class LexicalTraining:
         if self._model is not None:
             return
         chains: list[SparseHmm] = []
-        lexical: _Lexical | None = None
+        lexical: LexicalRoute | None = None
         for m in range(self._settings.chains):
             hidden = yield from self._train_hidden(m)
             if lexical is None:
@@ -170,16 +164,16 @@ class LexicalTraining:
             yield self._stage("log-bilinear", _perplexity(chain.token_log_probs(self._valid, self._threads)))
         return _Hidden(ResidualEm(self._tokens, shape), model, chain)
 
-    def _choose_contexts(self, chain: SparseHmm) -> _Lexical:
+    def _choose_contexts(self, chain: SparseHmm) -> LexicalRoute:
         chosen = SelectionOptions()
         size = len(self._tokens.tokens)
-        longer = [max(1, math.ceil(size / tokens)) for tokens in TOKENS_PER_CONTEXT]
-        chosen.most, chosen.discounts = [0xFFFFFFFF, *longer, 0], DISCOUNTS
+        longer = [math.ceil(size / tokens) if tokens else 0 for tokens in self._settings.tokens_per_context]
+        chosen.most, chosen.discounts = [0xFFFFFFFF, *longer], DISCOUNTS
         log_probs = chain.token_log_probs(self._tokens, self._threads)
         tree, listed = select_contexts(self._tokens, len(self._table), log_probs, chosen)
-        return _Lexical(tree, listed, self._tokens, self._valid)
+        return LexicalRoute(tree, listed, self._tokens, self._valid)
 
-    def _train_beside(self, hidden: _Hidden, lexical: _Lexical) -> Iterator[Stage]:
+    def _train_beside(self, hidden: _Hidden, lexical: LexicalRoute) -> Iterator[Stage]:
         """Train the hidden states on what the lexical route leaves to them, while the held-out text gains."""
         least = math.inf
         for _ in range(self._settings.residual):
@@ -193,11 +187,11 @@ class LexicalTraining:
                 return
             hidden.chain, least = chain, perplexity
 
-    def _filter(self, chains: list[SparseHmm], lexical: _Lexical) -> JointFilter:
+    def _filter(self, chains: list[SparseHmm], lexical: LexicalRoute) -> JointFilter:
         weights = [1 / len(chains)] * len(chains)
         return JointFilter(chains, weights, self._valid, *lexical.held_out_route(), None, self._threads)
 
-    def _finish(self, chains: list[SparseHmm], lexical: _Lexical) -> tuple[LexicalHmm, float]:
+    def _finish(self, chains: list[SparseHmm], lexical: LexicalRoute) -> tuple[LexicalHmm, float]:
         """Keep states; with a slice held out, fit on it and then count it too."""
         lexical.fit_weights(self._filter(chains, lexical))
         weights = [1 / len(chains)] * len(chains)
@@ -208,7 +202,12 @@ class LexicalTraining:
             return LexicalHmm(lexical.tree, table, routes, chains, weights, begin, places)
 
         fitted = made(lexical.table)
-        perplexity = _perplexity(fitted.token_log_probs(self._valid, self._threads))
+        log_probs = fitted.token_log_probs(self._valid, self._threads)
+        for _ in range(_FITS_AFTERWARDS):  # hidden states say less once some are left out
+            lexical.fit_weights_again(log_probs)
+            fitted = made(lexical.table)
+            log_probs = fitted.token_log_probs(self._valid, self._threads)
+        perplexity = _perplexity(log_probs)
         self.held_out_model = fitted
         if self.counted is not self._text:
             counts = LexicalCounts(lexical.tree, lexical.listed, self._all, DISCOUNTS)
@@ -216,7 +215,7 @@ class LexicalTraining:
         return fitted, perplexity
 
     def _choose_states(
-        self, chains: list[SparseHmm], weights: list[float], lexical: _Lexical
+        self, chains: list[SparseHmm], weights: list[float], lexical: LexicalRoute
     ) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
         """Return where the states of each context begin, and their places."""
         most = self._settings.states
@@ -261,51 +260,6 @@ class _Hidden:
     em: ResidualEm
     model: LogBilinear
     chain: SparseHmm
-
-
-class _Lexical:
-    """Contexts, what they say of the tokens of both texts, and the weights of that route."""
-
-    def __init__(
-        self, tree: ContextTree, listed: NDArray[np.bool_], text: TokenText, held_out: TokenText
-    ) -> None:
-        counts = LexicalCounts(tree, listed, text, DISCOUNTS)
-        self.tree, self.listed, self.table = tree, listed, counts.table()
-        self._training = (*counts.leave_one_out(text), tree.token_contexts(text))
-        self._held_out = (*self.table.shares(tree, held_out), tree.token_contexts(held_out))
-        totals = counts.totals.astype(np.float64)
-        size = np.where(totals > 0, np.floor(np.log2(np.maximum(totals, 1))) + 1, 0)
-        self._bin = tree.lengths.astype(np.int64) * _BINS + np.minimum(size, _BINS - 1).astype(np.int64)
-        self._weight = np.full(int(self._bin.max()) + 1, _FIRST_WEIGHT)
-
-    def context_weights(self) -> Floats:
-        """Return the weight of the lexical route in each context."""
-        return self._weight[self._bin].astype(np.float32)
-
-    def _route(self, shares: tuple[Floats, Floats, NDArray[np.uint32]]) -> tuple[Floats, Floats]:
-        listed, left, context = shares
-        weight = self._weight[self._bin[context]]
-        return (weight * listed).astype(np.float32), (1 - weight * (1 - left)).astype(np.float32)
-
-    def training_route(self) -> tuple[Floats, Floats]:
-        """Return the lexical probability and the hidden share of each token, itself left out."""
-        return self._route(self._training)
-
-    def held_out_route(self) -> tuple[Floats, Floats]:
-        """Return the same for the held-out text."""
-        return self._route(self._held_out)
-
-    def fit_weights(self, filtered: JointFilter) -> None:
-        """Fit the weight of each bin of contexts on the held-out text, by EM."""
-        listed, left, context = self._held_out
-        hidden = filtered.hidden.reshape(-1, len(listed)).mean(axis=0)
-        bins, number = self._bin[context], len(self._weight)
-        seen = np.bincount(bins, minlength=number)
-        for _ in range(_WEIGHT_STEPS):
-            weight = self._weight[bins]
-            by_lexical = weight * (listed + left * hidden)
-            share = by_lexical / (by_lexical + (1 - weight) * hidden)
-            self._weight = (np.bincount(bins, share, number) + 1) / (seen + 2)
 
 
 def train(

@@ -130,15 +130,19 @@ class LexicalSettings:
     residual: int  # epochs beside the lexical route, at most
     folds: int
     prunes_again: bool  # keep twice the states first, then those that are visited most of them
+    tokens_per_context: tuple[int, int, int]  # of two, three and four words, at most; 0: none of that length
 
 
+_ALL = (1, 1, 1)  # contexts that gain anything
 _BY_PRESET = {
-    "fast": LexicalSettings(1, 8, None, 127, 9, 2, 3, 8, prunes_again=False),
-    "default": LexicalSettings(2, 16, 1 << 17, 127, 9, 3, 8, 8, prunes_again=True),
-    "best": LexicalSettings(3, 16, 1 << 22, 127, 12, 4, 8, 8, prunes_again=False),
+    "fast": LexicalSettings(1, 8, None, 127, 9, 2, 3, 8, prunes_again=False, tokens_per_context=(58, 77, 0)),
+    "default": LexicalSettings(
+        2, 16, 1 << 17, 127, 9, 3, 8, 8, prunes_again=True, tokens_per_context=(58, 77, 100)
+    ),
+    "best": LexicalSettings(3, 16, 1 << 22, 127, 9, 3, 8, 8, prunes_again=False, tokens_per_context=_ALL),
 }
 _TOKENS_PER_STATE = 64  # of hidden states: a small text gets fewer
-_TOKENS_OF_PRESETS = 1e6  # more text gets more states
+_TOKENS_OF_PRESETS, _WORDS_OF_PRESETS = 1e6, 10_500  # more text gets more states, and so do more words
 
 
 @dataclass(frozen=True)
@@ -155,7 +159,8 @@ class LexicalOptions(Options):
         fitting = max(1, tokens // (_TOKENS_PER_STATE * clusters))
         states = self.states
         if states is None and preset.states is not None:
-            states = round(preset.states * max(1.0, tokens / _TOKENS_OF_PRESETS))
+            more = max(1.0, tokens / _TOKENS_OF_PRESETS) * math.sqrt(max(1.0, words / _WORDS_OF_PRESETS))
+            states = round(preset.states * more)
         return dataclasses.replace(
             preset, clusters=clusters, states_per_class=min(preset.states_per_class, fitting), states=states
         )

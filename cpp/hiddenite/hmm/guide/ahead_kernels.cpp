@@ -12,6 +12,7 @@ namespace {
 typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
 typedef float FourFloats __attribute__((vector_size(16), aligned(4), may_alias));
 constexpr std::size_t HEIGHT = 4, LONGEST_PANEL = 128;
+constexpr std::size_t ROW_PIECE = 1024;  // sums that stay in the nearest cache
 
 // `height` rows against a tile of `vectors` x 4 columns; the sums stay in registers. Rows begin LONGEST_PANEL apart.
 template <std::size_t height, std::size_t vectors, bool best>
@@ -146,6 +147,28 @@ HIDDENITE_CLONES
 void scale_columns(double* values, std::size_t rows, std::size_t width, const double* factors) {
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t l = 0; l < width; ++l) values[i * width + l] *= factors[l];
+  }
+}
+
+HIDDENITE_CLONES
+void add_row_times_large_block(const double* x, std::size_t rows, const float* block, std::size_t columns, double* y) {
+  for (std::size_t begin = 0; begin < columns; begin += ROW_PIECE) {
+    const std::size_t end = std::min(columns, begin + ROW_PIECE);
+    std::size_t i = 0;
+    for (; i + 4 <= rows; i += 4) {
+      const float* const a = block + i * columns;
+      const float* const b = a + columns;
+      const float* const c = b + columns;
+      const float* const d = c + columns;
+      for (std::size_t j = begin; j < end; ++j) {
+        y[j] = (((y[j] + x[i] * static_cast<double>(a[j])) + x[i + 1] * static_cast<double>(b[j])) +
+                x[i + 2] * static_cast<double>(c[j])) + x[i + 3] * static_cast<double>(d[j]);
+      }
+    }
+    for (; i < rows; ++i) {
+      const float* const row = block + i * columns;
+      for (std::size_t j = begin; j < end; ++j) y[j] += x[i] * static_cast<double>(row[j]);
+    }
   }
 }
 

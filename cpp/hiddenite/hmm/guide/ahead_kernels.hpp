@@ -21,6 +21,10 @@ void max_block_times_columns(const float* block, std::size_t rows, std::size_t c
 void column_maxima(const double* values, std::size_t rows, std::size_t width, double* most);
 void scale_columns(double* values, std::size_t rows, std::size_t width, const double* factors);
 
+// y[j] += sum_i x[i] block[i, j], the numbers of add_row_times_block (kernels.hpp), for blocks larger than the caches:
+// rows pass in long pieces, one after the other, as memory gives them fastest.
+void add_row_times_large_block(const double* x, std::size_t rows, const float* block, std::size_t columns, double* y);
+
 struct TwoSums {
   double first, second;
 };

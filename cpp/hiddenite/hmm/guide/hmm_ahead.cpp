@@ -148,7 +148,7 @@ class NextSums {
 }  // namespace
 
 void DenseHmm::add_forward(const StateSet& from, const double* x, const StateSet& to, double* y) const {
-  add_row_times_block(x, from.size, transition, to.size, y);
+  add_row_times_large_block(x, from.size, transition, to.size, y);
 }
 
 void DenseHmm::check() const {

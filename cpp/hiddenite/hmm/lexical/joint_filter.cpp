@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "hiddenite/base/clones.hpp"
 #include "hiddenite/base/error.hpp"
 #include "hiddenite/base/parallel.hpp"
+#include "hiddenite/hmm/lexical/axes.hpp"
 
 namespace hiddenite::hmm {
 
@@ -15,22 +15,6 @@ namespace {
 using Chains = std::vector<const SparseHmm*>;
 constexpr std::size_t FILTERED_AT_ONCE = 64;
 constexpr float UNSEEN = 1e-9f;
-
-// Takes the first axis of `rows` numbers through R and makes it the last: out[r, j] = sum_i x[i, r] R[i, j].
-HIDDENITE_CLONES
-void turn_axis(const float* x, std::size_t rows, std::size_t rest, const float* matrix, std::size_t columns,
-               float* out) {
-  std::fill_n(out, rest * columns, 0.0f);
-  for (std::size_t i = 0; i < rows; ++i) {
-    const float* const row = matrix + i * columns;
-    for (std::size_t r = 0; r < rest; ++r) {
-      const float factor = x[i * rest + r];
-      if (factor < UNSEEN) continue;
-      float* const to = out + r * columns;
-      for (std::size_t j = 0; j < columns; ++j) to[j] += factor * row[j];
-    }
-  }
-}
 
 class Joint {
  public:
@@ -54,7 +38,7 @@ class Joint {
     for (std::size_t m = 0; m < chains_.size(); ++m) {
       const std::size_t rest = now_.size() / size_[m], columns = chains_[m]->set(w).size;
       next_.resize(rest * columns);
-      turn_axis(now_.data(), size_[m], rest, entering_[m].data(), columns, next_.data());
+      turn_axis(now_.data(), size_[m], rest, entering_[m].data(), columns, next_.data(), UNSEEN);
       now_.swap(next_);
       size_[m] = columns;
     }

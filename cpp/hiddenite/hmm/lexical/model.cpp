@@ -131,6 +131,7 @@ const std::vector<double>& LexicalMove::entering(std::uint32_t i) {
 }
 
 void LexicalMove::add_forward(const double* from, double* to) {
+  if (grid_is_cheaper()) return forward_by_grid(from, to);
   for (std::uint32_t i = 0; i < from_size(); ++i) {
     const double x = from[i] * probability_[i];
     if (x == 0.0) continue;
@@ -140,6 +141,7 @@ void LexicalMove::add_forward(const double* from, double* to) {
 }
 
 void LexicalMove::add_backward(double* from, const double* to) {
+  if (grid_is_cheaper()) return backward_by_grid(from, to);
   for (std::uint32_t i = 0; i < from_size(); ++i) {
     if (probability_[i] == 0.0) continue;
     const std::vector<double>& share = entering(i);

@@ -12,7 +12,8 @@
 // next word's probability given a state never changes. <s> and </s> have one state each. Chains whose numbers are
 // zero for all kept states of x' enter each of them with the same probability.
 //
-// A step from n states to n' costs n n' M, and K multiplications for each hidden state in the n.
+// A step from n states to n' costs n n' M, and K multiplications for each hidden state in the n; or, where most of the
+// K^M states of both contexts are kept, 2 M K^(M+1) on an array with an axis for each chain.
 #pragma once
 
 #include <vector>
@@ -68,6 +69,13 @@ class LexicalMove {
   void add_backward(double* from, const double* to);   // from += P to
 
  private:
+  struct Grid;
+  bool grid_is_cheaper() const;
+  // R without the division by its sum over the kept states, as one matrix for each chain; and that sum.
+  Grid open_grid() const;
+  void forward_by_grid(const double* from, double* to) const;
+  void backward_by_grid(double* from, const double* to) const;
+
   const LexicalHmm& model_;
   ContextId from_ = 0, to_ = 0;
   std::vector<double> probability_, entering_;
