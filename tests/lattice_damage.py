@@ -48,6 +48,11 @@ SEEDS = {
     ),
     "nbest": "-10.5 -2.1 2 the dog\n-11 -3 3 a dog barks\n",
     "nbest moses": "0 ||| the dog ||| am=-1 lm=-2 ||| -3\n0 ||| a dog ||| am=-2 lm=-1 ||| -4\n",
+    "nbest decipher": "NBestList1.0\n(-1000) the dog\n(-1200) a dog barks\n",
+    "nbest decipher 2": (
+        "NBestList2.0\n(-900) the ( st: 0 et: 0.3 g: -10 a: -50 ) dh ( st: 0 et: 0.1 g: 0 a: -20 ) "
+        "dog ( st: 0.3 et: 0.6 g: -9 a: -90 )\n(-950) a ( st: 0 et: 0.3 g: -10 a: -50 )\n"
+    ),
     "json": '{"id": "u", "lattice": [[0, 1, "a", -0.5], [1, 2, "", null], [0, 2, "b c", -1]]}\n',
     "json slots": '{"slots": [[["a", -0.5], ["b", 0]], [["c", -1]]]}\n',
 }
@@ -59,6 +64,7 @@ PIECES = (
     "l=", "v=", "base=0", "base=1", "lmscale=nan", "start=", "end=", "name ", "nodes ", "initial ", "final ",
     "transitions ", "numaligns ", "align ", "info ", "hyps ", "[", "]", "{", "}", "[[0, 1, ", "\ufeff",
     "\u2028", "\u00e9", "\x85", "\x1c", "\0", "\udcff", "1 0 a\n", "0 0 a\n", "0 1 a 1\n",
+    "NBestList1.0\n", "NBestList2.0\n", "( st: 0 ", "(-1) a",
 )  # fmt: skip
 
 

@@ -143,7 +143,7 @@ CASES: dict[str, dict[str, str]] = {
         "": "lattice prune l.slf --beam 2",
         **READING,
         **WEIGHING,
-        "temperature": "--temperature 30",
+        "temperature": "--temperature 30 = lattice prune l.slf --min-probability 0.2",
         "beam": "--beam 0.1",
         "min_probability": "--min-probability 0.5",
         "to": "--to json",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import warnings
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from hiddenite.cli.common import Output, say
 from hiddenite.cli.weights import VOCABULARY_HELP, WEIGHTS, limited
-from hiddenite.errors import FormatError, ModelError, OptionError
+from hiddenite.errors import FormatError, HiddeniteWarning, ModelError, OptionError
 from hiddenite.files.output import atomic_output
 from hiddenite.lattice import FORMATS, Lattice, read_lattices
 from hiddenite.lattice.fst import FRAME_SECONDS, read_symbols
@@ -139,6 +140,8 @@ class LatticeScores(LatticeInput):
         model, fillers = self.model(), self.fillers()
 
         def rescore(lattice: Lattice, temperature: float | None) -> Rescored:
+            if model is not None and self.symbols is None:
+                _warn_of_numbers(lattice, model)
             if temperature is None:
                 weight = lattice.scales.language if self.lm_weight is None else self.lm_weight
                 temperature = max(weight, 1.0)
@@ -153,6 +156,14 @@ class LatticeScores(LatticeInput):
             )
 
         return rescore
+
+
+def _warn_of_numbers(lattice: Lattice, model: NgramModel) -> None:
+    """Say so if the words are label numbers, all of which are unknown to the model."""
+    words = {word for edge in lattice.edges for word in edge.word.split()}
+    if words and all(word.isdecimal() and word not in model.vocabulary for word in words):
+        note = "all words are numbers that the model does not know; --symbols FILE says which words they are"
+        warnings.warn(f"lattice {lattice.id}: {note}", HiddeniteWarning, stacklevel=2)
 
 
 TEMPERATURE_HELP = "Weights are divided by it; by default the language model's weight if that is above 1."
