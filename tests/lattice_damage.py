@@ -125,14 +125,14 @@ def _refused(error: HiddeniteError) -> str:
 
 
 def run(count: int | None, seconds: float, seed: int) -> Counter[str]:
-    """Examine so many files, or files for so many seconds; a failure leaves its file behind."""
+    """Examine so many files, or files for so many seconds of the processor; a failure shows its file."""
     generator = random.Random(seed)
     results: Counter[str] = Counter()
-    end = time.monotonic() + seconds
+    end = time.process_time() + seconds
     with tempfile.TemporaryDirectory() as directory, warnings.catch_warnings():
         warnings.simplefilter("ignore", HiddeniteWarning)
         path = Path(directory, "lattice")
-        while results.total() < count if count is not None else time.monotonic() < end:
+        while results.total() < count if count is not None else time.process_time() < end:
             damaged = damage(generator, generator.choice(list(SEEDS.values())))
             path.write_bytes(damaged)
             try:
@@ -145,7 +145,7 @@ def run(count: int | None, seconds: float, seed: int) -> Counter[str]:
 def main() -> None:
     """Run for a while and say what became of the files."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seconds", type=float, default=60, help="of the processor")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     results = run(None, arguments.seconds, arguments.seed)

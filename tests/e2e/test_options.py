@@ -92,6 +92,8 @@ WEIGHING = dict.fromkeys(  # shared by the lattice commands; looked at where the
         "word_penalty",
         "transparent",
         "no_begin",
+        "mix_lm",
+        "mix_weights",
         "no_end",
         "max_states",
     ),
@@ -106,6 +108,8 @@ CASES: dict[str, dict[str, str]] = {
         "symbols": "--symbols words.sym = lattice decode l.kaldi",
         "frame_seconds": "--frame-seconds 0.03 = lattice decode l.kaldi --to ctm",
         "lm": "--lm lm2.arpa",
+        "mix_lm": "--mix-lm lm2.arpa",
+        "mix_weights": "--mix-weights 1,9 = lattice decode l.slf --lm lm.arpa --json --mix-lm lm2.arpa",
         "unk_log10": "--unk-log10 -1 = lattice decode l.slf --lm bare.arpa --json",
         "vocabulary": "--vocabulary words.txt",
         "lm_weight": "--lm-weight 3",
@@ -286,6 +290,7 @@ CASES: dict[str, dict[str, str]] = {
     },
     "lm count": {
         "": "lm count text.txt",
+        "google": "=",  # writes a folder
         "order": "--order 2",
         "vocabulary": "--vocabulary words.txt",
         "unk_below": "--unk-below 4",
