@@ -48,6 +48,11 @@ SEEDS = {
     ),
     "nbest": "-10.5 -2.1 2 the dog\n-11 -3 3 a dog barks\n",
     "nbest moses": "0 ||| the dog ||| am=-1 lm=-2 ||| -3\n0 ||| a dog ||| am=-2 lm=-1 ||| -4\n",
+    "nbest decipher": "NBestList1.0\n(-1000) the dog\n(-1200) a dog barks\n",
+    "nbest decipher 2": (
+        "NBestList2.0\n(-900) the ( st: 0 et: 0.3 g: -10 a: -50 ) dh ( st: 0 et: 0.1 g: 0 a: -20 ) "
+        "dog ( st: 0.3 et: 0.6 g: -9 a: -90 )\n(-950) a ( st: 0 et: 0.3 g: -10 a: -50 )\n"
+    ),
     "json": '{"id": "u", "lattice": [[0, 1, "a", -0.5], [1, 2, "", null], [0, 2, "b c", -1]]}\n',
     "json slots": '{"slots": [[["a", -0.5], ["b", 0]], [["c", -1]]]}\n',
 }
@@ -59,6 +64,7 @@ PIECES = (
     "l=", "v=", "base=0", "base=1", "lmscale=nan", "start=", "end=", "name ", "nodes ", "initial ", "final ",
     "transitions ", "numaligns ", "align ", "info ", "hyps ", "[", "]", "{", "}", "[[0, 1, ", "\ufeff",
     "\u2028", "\u00e9", "\x85", "\x1c", "\0", "\udcff", "1 0 a\n", "0 0 a\n", "0 1 a 1\n",
+    "NBestList1.0\n", "NBestList2.0\n", "( st: 0 ", "(-1) a",
 )  # fmt: skip
 
 
@@ -119,14 +125,14 @@ def _refused(error: HiddeniteError) -> str:
 
 
 def run(count: int | None, seconds: float, seed: int) -> Counter[str]:
-    """Examine so many files, or files for so many seconds; a failure leaves its file behind."""
+    """Examine so many files, or files for so many seconds of the processor; a failure shows its file."""
     generator = random.Random(seed)
     results: Counter[str] = Counter()
-    end = time.monotonic() + seconds
+    end = time.process_time() + seconds
     with tempfile.TemporaryDirectory() as directory, warnings.catch_warnings():
         warnings.simplefilter("ignore", HiddeniteWarning)
         path = Path(directory, "lattice")
-        while results.total() < count if count is not None else time.monotonic() < end:
+        while results.total() < count if count is not None else time.process_time() < end:
             damaged = damage(generator, generator.choice(list(SEEDS.values())))
             path.write_bytes(damaged)
             try:
@@ -139,7 +145,7 @@ def run(count: int | None, seconds: float, seed: int) -> Counter[str]:
 def main() -> None:
     """Run for a while and say what became of the files."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seconds", type=float, default=60, help="of the processor")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     results = run(None, arguments.seconds, arguments.seed)

@@ -24,6 +24,8 @@ struct BoundComposition {
 
   BoundComposition(const NgramTable* table, WordGraph given, const CompositionOptions& options)
       : graph(std::move(given)), composition(table, graph, options) {}
+  BoundComposition(const ModelMixture& mixture, WordGraph given, const CompositionOptions& options)
+      : graph(std::move(given)), composition(mixture, graph, options) {}
   const Composition& with_path() const {
     if (!composition.has_path()) throw nb::value_error("the lattice has no path");
     return composition;
@@ -78,6 +80,15 @@ void bind_lattice(nb::module_& m) {
              new (self) BoundComposition(table, graph, {lm_weight, begins, ends, max_states});
            },
            "table"_a.none(), "graph"_a, "lm_weight"_a, "begins"_a, "ends"_a, "max_states"_a)
+      .def_static("mixture",
+                  [](const std::vector<const NgramTable*>& tables, const std::vector<double>& log_share,
+                     const std::vector<std::vector<WordId>>& ids, const WordGraph& graph, double lm_weight, bool begins,
+                     bool ends, std::uint64_t max_states) {
+                    const WithoutGil release;
+                    return BoundComposition({tables, log_share, ids}, graph, {lm_weight, begins, ends, max_states});
+                  },
+                  "tables"_a, "log_share"_a, "ids"_a, "graph"_a, "lm_weight"_a, "begins"_a, "ends"_a, "max_states"_a,
+                  "A word lattice times a mixture of models, words numbered for all of them together.")
       .def_prop_ro("num_states", [](const BoundComposition& self) { return self.composition.num_states(); })
       .def_prop_ro("num_arcs", [](const BoundComposition& self) { return self.composition.num_arcs(); })
       .def_prop_ro("rounding", [](const BoundComposition& self) { return self.with_path().rounding(); })
@@ -141,6 +152,17 @@ void bind_lattice(nb::module_& m) {
              return total_of(self.composition, label, sequence);
            },
            "label"_a, "sequence"_a, "ln of the total weight of the paths with these labels.");
+  m.def("expected_errors",
+        [](const BoundComposition& composition, const Labels& label, const Labels& sequence, std::uint64_t max_rows,
+           double least_share) {
+          check_labels(composition.graph, label);
+          const Composition& made = composition.with_path();
+          const WithoutGil release;
+          const std::optional<ExpectedErrors> found = expected_errors(made, label, sequence, {max_rows, least_share});
+          return found ? std::optional(std::pair(found->errors, found->left_out)) : std::nullopt;
+        },
+        "composition"_a, "label"_a, "sequence"_a, "max_rows"_a, "least_share"_a,
+        "The expected word errors of a sequence, and the share of paths that they leave out; None beyond max_rows.");
   m.def("best_lattice_path",
         [](const NgramTable* table, const WordGraph& graph, double lm_weight, bool begins, bool ends,
            std::uint64_t max_states) {

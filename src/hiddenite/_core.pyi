@@ -2132,6 +2132,12 @@ class Composition:
 
     def __init__(self, table: NgramTable | None, graph: WordGraph, lm_weight: float, begins: bool, ends: bool, max_states: int) -> None: ...
 
+    @staticmethod
+    def mixture(tables: Sequence[NgramTable], log_share: Sequence[float], ids: Sequence[Sequence[int]], graph: WordGraph, lm_weight: float, begins: bool, ends: bool, max_states: int) -> Composition:
+        """
+        A word lattice times a mixture of models, words numbered for all of them together.
+        """
+
     @property
     def num_states(self) -> int: ...
 
@@ -2171,6 +2177,11 @@ class Composition:
 
     def total_of(self, label: Sequence[int], sequence: Sequence[int]) -> float:
         """ln of the total weight of the paths with these labels."""
+
+def expected_errors(composition: Composition, label: Sequence[int], sequence: Sequence[int], max_rows: int, least_share: float) -> tuple[float, float] | None:
+    """
+    The expected word errors of a sequence, and the share of paths that they leave out; None beyond max_rows.
+    """
 
 def best_lattice_path(table: NgramTable | None, graph: WordGraph, lm_weight: float, begins: bool, ends: bool, max_states: int) -> tuple[list[int], float, int]:
     """

@@ -9,7 +9,7 @@ is nearest to the pivot, and in slots between where it is additional.
 Words of least expected errors (minimum Bayes risk). Slots align every path with the pivot W in one way, and
 no alignment has fewer errors than Levenshtein's distance:
 
-    E errors(W) <= sum over slots of (1 - p(what W has in the slot))                        the upper bound
+    E errors(W) <= sum over slots of (1 - p(what W has in the slot))                        an upper bound
     E errors(V) >= sum over i, j of x_ij d(i, j)   for all V, if sum_j x_ij <= p_i          a lower bound
     E errors(V) >= (E |n - |W|| + sum over words w of |c(w) - E c_W(w)|) / 2                another one
                    for all V of n words, c(w) of them being w
@@ -18,6 +18,8 @@ The second holds because x (d(V, i) + d(V, j)) >= x d(i, j) for any two sequence
 one sequence has half of all weight the two meet, if all sequences are listed. The third holds because V has
 as many errors as it has words too many or too few, whichever are more; it looks at all sequences, so it is
 the one that counts in lattices of many. Where every doubt is between words at one place, it meets the first.
+Of the few best sequences E errors(W) itself is then computed, by a dynamic program over the columns of
+Levenshtein's tables (``cpp/hiddenite/lattice/word_errors.hpp``).
 """
 
 from __future__ import annotations
@@ -27,12 +29,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hiddenite._core import SILENT, error_matrix
+from hiddenite._core import SILENT, error_matrix, expected_errors
 from hiddenite.rescoring import Rescored
 from hiddenite.results import Certificate, Decoded
 
 SEQUENCES = 200  # that the bounds of expected errors look at
 PREFIXES = 20_000  # opened to find them
+NEAREST = 4  # sequences whose expected errors are computed, and the consensus
+ROWS = 200_000  # pairs of a state and a column of distances that this may look at, for each
+LEAST_SHARES = (
+    1e-14,
+    1e-9,
+)  # such a pair that weighs less is not followed; if there are too many, less than that
 ROUNDS = 10  # a consensus becomes the pivot of the next mesh at most so often
 ROUNDING = 1e-12  # a probability that is smaller is what sums have lost
 TIGHT = 1e-8  # bounds this near are equal: sums of some hundred probabilities
@@ -136,18 +144,33 @@ def least_errors(rescored: Rescored, sequences: int = SEQUENCES, prefixes: int =
     is_all = complete and len(rows) < sequences
     if is_all:
         rest = 0.0
-    longest = _longest(rescored) if rest else 0
-    for i in range(size):
-        listed_errors = sum(p * matrix[i * size + j] for j, p in enumerate(probs))
-        bound = listed_errors + rest * max(longest, len(coded[i]))
-        if bound < upper - TIGHT:
-            words, upper = tuple(rescored.words[label] for label in coded[i]), bound
+    longest = _longest(rescored)
+    listed_errors = [sum(p * matrix[i * size + j] for j, p in enumerate(probs)) for i in range(size)]
+    bounds = [known + rest * max(longest, len(one)) for known, one in zip(listed_errors, coded, strict=True)]
+    bounds[-1] = min(bounds[-1], upper)
+    if rest:  # else all is known
+        for i in {size - 1, *sorted(range(size), key=listed_errors.__getitem__)[:NEAREST]}:
+            bounds[i] = min(bounds[i], _own_errors(rescored, coded[i], longest))
+    chosen = size - 1
+    for i in range(size - 1):
+        if bounds[i] < bounds[chosen] - TIGHT:
+            chosen = i
+    words, upper = tuple(rescored.words[label] for label in coded[chosen]), bounds[chosen]
     lower = min(max(_matched(probs, matrix, size), _counted(rescored)), upper)
     upper, lower = _outward(rescored, upper, lower)
     exact = upper - lower <= TIGHT * (1.0 + upper)
     proof = Certificate(exact, upper, lower, "full", 0, rescored.core.num_states, "expected_errors")
     weight = rescored.core.total_of(labels, [number[word] for word in words])
     return Decoded(words, weight, proof, rescored.lattice.id, expected_errors=upper)
+
+
+def _own_errors(rescored: Rescored, sequence: list[int], longest: int) -> float:
+    """Return the expected errors of a sequence, what was left out being all wrong; inf: too much work."""
+    for least_share in LEAST_SHARES:
+        found = expected_errors(rescored.core, rescored.labels, sequence, ROWS, least_share)
+        if found is not None:
+            return found[0] + found[1] * max(longest, len(sequence))
+    return math.inf
 
 
 def _outward(rescored: Rescored, upper: float, lower: float) -> tuple[float, float]:

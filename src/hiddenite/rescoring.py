@@ -8,14 +8,16 @@
 The best path is searched for best first under a bound that knows the last word alone, and is found without
 most of the product of the two (``cpp/hiddenite/lattice/best_path.hpp``); its certificate says ``refine``. All
 other questions are dynamic programs on the product, walked once when the first is asked, with epsilon edges,
-fillers and parallel edges as they are; their certificates say ``full``: no path was left out.
+fillers and parallel edges as they are; their certificates say ``full``: no path was left out. Mixtures of
+models (:class:`~hiddenite.ngram_mixture.ModelMixture`) have no such bound: their best path is found on the
+product too.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
 from hiddenite._core import SILENT, Composition, best_lattice_path
@@ -24,6 +26,7 @@ from hiddenite.lattice import Lattice
 from hiddenite.lattice.columns import Columns, LatticeWeights
 from hiddenite.lattice.lattice import Edge
 from hiddenite.ngram import NgramModel
+from hiddenite.ngram_mixture import MixtureWords, ModelMixture
 from hiddenite.options import check_seed
 from hiddenite.results import Certificate, Decoded, Hypothesis, KBest, Sample, Samples
 from hiddenite.vocabulary import SENTENCE_BEGIN, SENTENCE_END
@@ -42,7 +45,7 @@ class Rescored:
     def __init__(
         self,
         lattice: Lattice,
-        lm: NgramModel | None = None,
+        lm: NgramModel | ModelMixture | None = None,
         weights: LatticeWeights | None = None,
         *,
         transparent: Collection[str] = TRANSPARENT,
@@ -54,7 +57,7 @@ class Rescored:
             raise ModelError(
                 f"found {lattice!r:.40}, expected a lattice; read_lattices reads them from a file"
             )
-        if not isinstance(lm, NgramModel | None):
+        if not isinstance(lm, NgramModel | ModelMixture | None):
             raise ModelError(f"found {lm!r:.40}, expected a language model; NgramModel.load reads one")
         self.lattice = lattice
         self.lm = lm
@@ -63,17 +66,24 @@ class Rescored:
         lm_weight = scales.language if weights.lm_weight is None else weights.lm_weight
         if lm is not None and lm_weight < 0:
             raise ModelError(f"lmscale of the lattice is {lm_weight}, expected 0 or more; give --lm-weight")
-        self._columns = Columns(lattice, None if lm is None else lm.vocabulary, weights, transparent)
+        numbers = lm.numbered() if isinstance(lm, ModelMixture) else None if lm is None else lm.vocabulary
+        self._columns = Columns(lattice, numbers, weights, transparent)
         self.words = self._columns.words  # [label]
-        self._product = (
-            None if lm is None else lm._table,
-            self._columns.graph(),
-            lm_weight / weights.temperature if lm is not None else 0.0,
-            begin,
-            end,
-            max_states,
-        )
-        self._best_edges, self._best_log_weight, self._num_states = best_lattice_path(*self._product)
+        scale = lm_weight / weights.temperature if lm is not None else 0.0
+        self._make_product: Callable[[], Composition]
+        self._best_edges: list[int] = []
+        self._best_log_weight = -math.inf
+        if isinstance(numbers, MixtureWords):
+            joint = (self._columns.graph(), scale, begin, end, max_states)
+            self._make_product = functools.partial(numbers.composition, *joint)
+            if self.core.has_path:
+                self._best_edges, self._best_log_weight = self.core.best()
+            self._num_states = self.core.num_states
+        else:
+            table = lm._table if isinstance(lm, NgramModel) else None
+            product = (table, self._columns.graph(), scale, begin, end, max_states)
+            self._make_product = functools.partial(Composition, *product)
+            self._best_edges, self._best_log_weight, self._num_states = best_lattice_path(*product)
         if self._best_log_weight == -math.inf:
             raise ModelError(self._why_no_path())
 
@@ -83,7 +93,7 @@ class Rescored:
     @functools.cached_property
     def core(self) -> Composition:
         """The product of the lattice and the model."""
-        return Composition(*self._product)
+        return self._make_product()
 
     def _why_no_path(self) -> str:
         unknown = self._columns.unknown
@@ -101,7 +111,8 @@ class Rescored:
     def best(self) -> Decoded:
         """Return the best path's words; no other path weighs more."""
         edges, log_weight = self._best_edges, self._best_log_weight
-        proof = Certificate(True, log_weight, log_weight, "refine", 0, self._num_states)
+        method = "full" if isinstance(self.lm, ModelMixture) else "refine"
+        proof = Certificate(True, log_weight, log_weight, method, 0, self._num_states)
         return Decoded(self._text(edges), log_weight, proof, self.lattice.id, self._nodes(edges))
 
     def best_edges(self) -> list[Edge]:

@@ -360,3 +360,22 @@ def test_version(directory: Path) -> None:
 
 def test_the_command_is_installed() -> None:
     assert shutil.which(HIDDENITE)
+
+
+def test_counts_as_google_has_them(tmp_path: Path) -> None:
+    (tmp_path / "text").write_bytes(b"the dog barks\nthe cat sleeps\na dog sleeps\n")
+    refused = run(tmp_path, "lm", "count", "text", "--google")
+    assert (refused.status, refused.stdout) == (2, b"")
+    assert "--google needs --output FOLDER" in refused.stderr
+    succeed(tmp_path, "lm", "count", "text", "--order", "2", "--google", "--output", "counts", "--quiet")
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.glob("counts/*/*")) == [
+        "counts/1gms/vocab.gz",
+        "counts/2gms/2gm-0000.gz",
+    ]
+    ask = ("lm", "train", "--order", "2", "--quiet", "--output")
+    succeed(tmp_path, *ask, "text.arpa", "text")
+    succeed(tmp_path, *ask, "counts.arpa", "--counts", "counts")
+    scores = [
+        succeed(tmp_path, "lm", "score", "--lm", f"{name}.arpa", "text").stdout for name in ("text", "counts")
+    ]
+    assert scores[0] == scores[1]

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hiddenite import FormatError, ModelError, NgramModel
+from hiddenite.files.count_folder import CountFolder
 from hiddenite.ngram_training import SMOOTHINGS, TrainingOptions
 from tests.models import save, train, without_warnings
 from tests.oracle import BOS, EOS, Ngram, Sentence
@@ -115,6 +116,43 @@ def test_folders_as_google_has_them(tmp_path: Path) -> None:
     (tmp_path / "2gms" / "2gm-0001").write_text("".join(pairs[2:]))
     (tmp_path / "2gms" / "2gm.idx").write_text("not counts")
     assert model_of(tmp_path, 2) == save(train(texts, 2))
+
+
+@given(texts=corpora(), order=st.integers(1, 3), lines=st.integers(1, 4))
+def test_folders_as_google_has_them_are_written_and_read(
+    tmp_path_factory: pytest.TempPathFactory, texts: Sequence[Sentence], order: int, lines: int
+) -> None:
+    path = tmp_path_factory.mktemp("google") / "counts"
+    counts = counts_of(texts, order)
+    with CountFolder(str(path), lines) as folder:
+        for place in range(0, len(counts), 7):
+            folder.write(counts[place : place + 7])
+    assert sorted(file.name for file in path.iterdir()) == [f"{n}gms" for n in range(1, order + 1)]
+    found: Counter[Ngram] = Counter()
+    for file in path.glob("*/*.gz"):
+        rows = gzip.decompress(file.read_bytes()).decode().splitlines()
+        assert [row.split("\t")[0].encode() for row in rows] == sorted(
+            row.split("\t")[0].encode() for row in rows
+        )
+        assert file.name == "vocab.gz" or len(rows) <= lines
+        for row in rows:
+            ngram, count = row.split("\t")
+            names = {"<S>": BOS, "</S>": EOS, "<UNK>": "<unk>"}
+            found[tuple(names.get(word, word) for word in ngram.split(" "))] = int(count)
+    assert found == counted(texts, order)
+    with pytest.raises(FormatError, match="is there already"), CountFolder(str(path)):
+        pass
+
+
+def test_a_folder_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    def fail() -> None:
+        with CountFolder(str(tmp_path / "counts")) as folder:
+            folder.write(b"a\t1\n")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_without_counts(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import copy
 import gzip
 import math
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -159,6 +160,19 @@ def test_openfst_labels_and_weights(tmp_path: Path) -> None:
     assert law(told) == Counter([(("5",), -7.0)])
 
 
+def test_slf_has_long_names_of_fields(tmp_path: Path) -> None:
+    (short,) = read(tmp_path, SLF)
+    names = {"N": "NODES", "L": "LINKS", "S": "START", "E": "END", "W": "WORD"}
+    names |= {"a": "acoustic", "l": "language", "t": "time"}
+    text = SLF
+    for old, new in names.items():
+        text = re.sub(rf"\b{old}=", f"{new}=", text)
+    (long,) = read(tmp_path, text)
+    assert (long.edges, long.times, long.id) == (short.edges, short.times, short.id)
+    with pytest.raises(FormatError, match=r":9: found W= twice"):
+        read(tmp_path, SLF.replace("W=the", "W=the WORD=a"))
+
+
 def test_pfsg_weights_are_intlogs(tmp_path: Path) -> None:
     (lattice,) = read(tmp_path, PFSG)
     assert law(lattice, 4) == Counter([(("the", "dog"), round(-7031 / 10000.5, 4))])
@@ -178,6 +192,22 @@ def test_lists_of_the_n_best(tmp_path: Path) -> None:
     first, second = read(tmp_path, "0 ||| a b ||| f= 1 ||| -1.5\n0 ||| a ||| ||| -2\n1 ||| c ||| ||| -3\n")
     assert law(first) == Counter([(("a", "b"), -1.5), (("a",), -2.0)])
     assert law(second) == Counter([(("c",), -3.0)])
+
+
+def test_lists_of_the_decipher_recogniser_are_in_bytelogs(tmp_path: Path) -> None:
+    bytelog = 1024 * math.log(1.0001)
+    plain, again = read(tmp_path, "NBestList1.0\n(-100) the dog\n(-200) a\nNBestList1.0\n(-3) b\n")
+    assert law(plain) == Counter(
+        [(("the", "dog"), round(-100 * bytelog, 6)), (("a",), round(-200 * bytelog, 6))]
+    )
+    assert law(again) == Counter([(("b",), round(-3 * bytelog, 6))])
+    timed = (
+        "NBestList2.0\n(-99) the ( st: 0.0 et: 0.3 g: -10 a: -50 ) dh ( st: 0.0 et: 0.1 g: 0 a: -20 ) "
+        "dog ( st: 0.3 et: 0.6 g: -9 a: -90 )\n"
+    )
+    (lattice,) = read(tmp_path, timed)
+    (edge, _) = lattice.edges  # a phone within its word is no word
+    assert (edge.acoustic, edge.language) == pytest.approx((-140 * bytelog, -19 * bytelog))
 
 
 # ---------------------------------------------------------------- round trips
@@ -257,6 +287,8 @@ BAD = {
     "json edge": ('{"lattice": [[0, 1, "a"]]}\n', r":1: edge 1: expected"),
     "json cycle": ('{"lattice": [[0, 0, "a", 1]]}\n', r":1: the edges make a cycle"),
     "something else": ("once upon a time\n", r":1: the format is not clear"),
+    "decipher score": ("NBestList1.0\n-100 the\n", r":2: found '-100 the', expected \(score\)"),
+    "decipher marks": ("NBestList2.0\n(-1) the ( st: 0\n", r":2: found 'the \( st: 0', expected word"),
     "huge node": ("0 99999999999999 a 0.5\n1\n", r":1: found node 99999999999999"),
 }
 

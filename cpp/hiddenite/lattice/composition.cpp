@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 
 #include "hiddenite/base/error.hpp"
@@ -48,6 +49,35 @@ class Contexts {
   FlatMap place_;
 };
 
+// Contexts of several models, numbered as they come.
+class JointContexts {
+ public:
+  NodeId number(const std::vector<NodeId>& contexts) {
+    const auto [place, is_new] = number_.try_emplace(contexts, static_cast<NodeId>(all_.size()));
+    if (is_new) all_.push_back(&place->first);
+    return place->second;
+  }
+  const std::vector<NodeId>& at(NodeId number) const { return *all_[number]; }
+
+ private:
+  std::map<std::vector<NodeId>, NodeId> number_;
+  std::vector<const std::vector<NodeId>*> all_;
+};
+
+// One word of a mixture: each model's context moves on, the probabilities are added up.
+double mixed_step(const ModelMixture& mixture, std::vector<NodeId>& contexts, WordId word) {
+  const std::size_t size = mixture.tables.size();
+  bool is_known = false;
+  for (std::size_t m = 0; m < size; ++m) is_known |= mixture.ids[m][word] != UNKNOWN;
+  double total = LOG_ZERO;
+  for (std::size_t m = 0; m < size; ++m) {
+    const WordId id = mixture.ids[m][word];
+    const double log_prob = mixture.tables[m]->step(contexts[m], id);
+    if (!is_known || id != UNKNOWN) total = log_add(total, mixture.log_share[m] + log_prob);
+  }
+  return total;
+}
+
 void check_size(std::size_t num_states, std::size_t num_arcs, std::uint64_t max_states) {
   if (num_states > max_states) {
     throw ModelError("the lattice has more than " + std::to_string(max_states) +
@@ -65,6 +95,37 @@ Composition::Composition(const NgramTable* table, const WordGraph& graph, const 
   const NgramTable* const model = options.lm_weight == 0.0 ? nullptr : table;
   build(graph, options, model && options.begins ? model->start() : ROOT, [&](NodeId& state, WordId w) {
     return model ? options.lm_weight * model->step(state, w) : 0.0;
+  });
+}
+
+void ModelMixture::check() const {
+  if (tables.empty() || log_share.size() != tables.size() || ids.size() != tables.size()) {
+    throw ModelError("a mixture needs a share and the numbers of the words for each model");
+  }
+  for (std::size_t m = 0; m < tables.size(); ++m) {
+    if (ids[m].size() != ids[0].size() || ids[m].size() <= SENTENCE_END || ids[m][SENTENCE_END] != SENTENCE_END) {
+      throw ModelError("the models of a mixture number other words of the lattice");
+    }
+    for (const WordId id : ids[m]) {
+      if (id >= tables[m]->vocabulary.size()) throw ModelError("a word has a number that the model does not have");
+    }
+  }
+}
+
+Composition::Composition(const ModelMixture& mixture, const WordGraph& graph, const CompositionOptions& options)
+    : num_edges_(graph.num_edges()), unit_(1.0 + options.lm_weight) {
+  mixture.check();
+  for (const WordId w : graph.word) {
+    if (w != NO_WORD && w >= mixture.ids[0].size()) throw ModelError("the lattice has a word that has no number");
+  }
+  JointContexts joint;
+  std::vector<NodeId> contexts;
+  for (const NgramTable* table : mixture.tables) contexts.push_back(options.begins ? table->start() : ROOT);
+  build(graph, options, joint.number(contexts), [&](NodeId& state, WordId w) {
+    contexts = joint.at(state);
+    const double log_prob = mixed_step(mixture, contexts, w);
+    state = joint.number(contexts);
+    return options.lm_weight == 0.0 ? 0.0 : options.lm_weight * log_prob;
   });
 }
 
@@ -157,7 +218,7 @@ double Composition::rounding() const {
     }
     num_terms[s] += per_arc + std::log2(static_cast<double>(1 + begin_[s + 1] - begin_[s]));
   }
-  return std::numeric_limits<double>::epsilon() * num_terms[0] * (1.0 + magnitudes(counts)[0]);
+  return std::numeric_limits<double>::epsilon() * num_terms[0] * (unit_ + magnitudes(counts)[0]);
 }
 
 const std::vector<double>& Composition::best_after() const {

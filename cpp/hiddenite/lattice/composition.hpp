@@ -54,6 +54,18 @@ struct CompositionOptions {
   std::uint64_t max_states = std::numeric_limits<std::uint64_t>::max();
 };
 
+// Models mixed word by word: p(w | words before) = sum over m of share_m p_m(w | words before). Unlike the table
+// of lm/tools/mixture.hpp this is the mixture itself after every context, listed or not; a state has a context of
+// each model. The lattice's words are numbered for all models together, after the three words that all have. A word
+// that a model does not list and another one does has probability zero in it.
+struct ModelMixture {
+  std::vector<const NgramTable*> tables;
+  std::vector<double> log_share;         // [model]
+  std::vector<std::vector<WordId>> ids;  // [model][word of the lattice]: the word's number in the model
+
+  void check() const;  // throws ModelError
+};
+
 struct GraphArc {
   std::uint32_t to;    // state
   std::uint32_t edge;  // of the lattice
@@ -70,6 +82,7 @@ class Composition {
  public:
   // Without a table the lattice stands for itself. Throws ModelError beyond max_states.
   Composition(const NgramTable* table, const WordGraph& graph, const CompositionOptions& options);
+  Composition(const ModelMixture& mixture, const WordGraph& graph, const CompositionOptions& options);
   // The lattice times a bound of the model that knows the last word alone: the most that ln p can be after any
   // words before it. So no path weighs less here; `lm_weight` must not be negative.
   static Composition bound(const NgramTable* table, const WordGraph& graph, const CompositionOptions& options);
@@ -118,6 +131,7 @@ class Composition {
   std::vector<GraphArc> arcs_;
   std::vector<double> log_final_;
   double magnitude_ = 0.0;  // of all paths
+  double unit_ = 1.0;       // what ln and exp lose is a share of it, however small the weights are
   mutable std::vector<double> best_after_, sum_after_;
 };
 

@@ -1,7 +1,12 @@
 #include "hiddenite/lattice/word_errors.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <compare>
+#include <map>
 #include <numeric>
+#include <unordered_map>
 
 #include "hiddenite/base/error.hpp"
 #include "hiddenite/base/interrupt.hpp"
@@ -99,6 +104,65 @@ NearestPath nearest_path(const WordGraph& graph, const std::vector<std::uint32_t
       least = errors;
       result.words_before[node] = static_cast<std::uint32_t>(i);
     }
+  }
+  return result;
+}
+
+namespace {
+
+// The differences down a column of Levenshtein's table: bit i of `plus` (`minus`) if the entry of i + 1 words of the
+// sequence is one more (less) than that of i words.
+struct ErrorColumn {
+  std::uint64_t plus, minus;
+  auto operator<=>(const ErrorColumn&) const = default;
+};
+
+// One word further on the path; `equal` has the bits of the sequence's words that are the same.
+ErrorColumn after_word(ErrorColumn column, std::uint64_t equal, std::uint64_t all) {
+  const std::uint64_t vertical = equal | column.minus;
+  const std::uint64_t horizontal = (((equal & column.plus) + column.plus) ^ column.plus) | equal;
+  const std::uint64_t more = (column.minus | ~(horizontal | column.plus)) << 1 | 1;  // no word matched: one error more
+  const std::uint64_t fewer = (column.plus & horizontal) << 1;
+  return {(fewer | ~(vertical | more)) & all, more & vertical & all};
+}
+
+}  // namespace
+
+std::optional<ExpectedErrors> expected_errors(const Composition& composition, const std::vector<std::uint32_t>& label,
+                                              const Labels& sequence, const ErrorLimits& limits) {
+  if (sequence.size() > 64) return std::nullopt;
+  const std::uint64_t all = sequence.empty() ? 0 : ~std::uint64_t{0} >> (64 - sequence.size());
+  std::unordered_map<std::uint32_t, std::uint64_t> equal;  // [label]
+  for (std::size_t i = 0; i < sequence.size(); ++i) equal[sequence[i]] |= std::uint64_t{1} << i;
+  const std::vector<double>& after = composition.sum_after();
+  std::vector<std::map<ErrorColumn, double>> columns(composition.num_states());  // shares
+  columns[0][{all, 0}] = 1.0;
+  ExpectedErrors result{0.0, 0.0};
+  std::uint64_t num_rows = 0;
+  for (std::uint32_t state = 0; state < composition.num_states(); ++state) {
+    for (const auto& [column, share] : columns[state]) {
+      if (share < limits.least_share) {
+        result.left_out += share;
+        continue;
+      }
+      if (++num_rows > limits.max_rows) return std::nullopt;
+      check_interrupt_at(num_rows * 16);
+      const double ending = share * std::exp(composition.log_final(state) - after[state]);
+      result.errors += ending * (std::popcount(column.plus) - std::popcount(column.minus));
+      for (const GraphArc& arc : composition.arcs(state)) {
+        if (after[arc.to] == LOG_ZERO) continue;
+        const double part = share * std::exp(arc.log_weight + after[arc.to] - after[state]);
+        const std::uint32_t word = label[arc.edge];
+        if (word == SILENT) {
+          columns[arc.to][column] += part;
+          continue;
+        }
+        const auto found = equal.find(word);
+        columns[arc.to][after_word(column, found == equal.end() ? 0 : found->second, all)] += part;
+        result.errors += part;  // the table's first row grows by one with each word
+      }
+    }
+    columns[state] = {};
   }
   return result;
 }

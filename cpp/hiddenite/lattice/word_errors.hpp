@@ -27,4 +27,22 @@ struct NearestPath {
 // O(edges times words). `label` as in sequences.hpp. Throws ModelError if there is no path.
 NearestPath nearest_path(const WordGraph& graph, const std::vector<std::uint32_t>& label, const Labels& sequence);
 
+// The expected errors of a sequence, over all paths of a composition: sum over paths of share times distance.
+//
+// Distances are a dynamic program over pairs of a state and the row of Levenshtein's table there: paths that come to
+// a state with the same differences between neighbours of the row need not be told apart, whatever their lengths.
+// A row is two bit vectors (Myers 1999, Hyyrö 2003), so the sequence has at most 64 words.
+struct ExpectedErrors {
+  double errors;    // of all paths but those left out, whose errors may have been counted in part
+  double left_out;  // the share of paths that were not followed to their end
+};
+struct ErrorLimits {
+  std::uint64_t max_rows = std::numeric_limits<std::uint64_t>::max();  // pairs of a state and a row
+  double least_share = 0.0;                                            // pairs that weigh less are not followed
+};
+
+// None: the sequence has more than 64 words, or there are more than `max_rows` pairs. The composition must have a path.
+std::optional<ExpectedErrors> expected_errors(const Composition& composition, const std::vector<std::uint32_t>& label,
+                                              const Labels& sequence, const ErrorLimits& limits);
+
 }  // namespace hiddenite::lattice

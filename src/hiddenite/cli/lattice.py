@@ -22,7 +22,8 @@ from hiddenite.errors import ModelError, OptionError
 from hiddenite.lattice import Lattice, write_lattices
 from hiddenite.lattice.drawing import draw_svg
 from hiddenite.lattice.formats import WRITTEN
-from hiddenite.lattice.srilm import write_mesh, write_nbest
+from hiddenite.lattice.nbest import write_nbest
+from hiddenite.lattice.srilm import write_mesh
 from hiddenite.options import option
 from hiddenite.records import json_number
 from hiddenite.rescoring import Distinct, Rescored
@@ -284,23 +285,26 @@ class PruneOptions(LatticeSums):
         super().check_effects(given)
         if self.beam is None and self.min_probability is None:
             raise OptionError("beam", "or --min-probability is needed: what is pruned")
+        if "temperature" in given and self.min_probability is None:
+            raise OptionError("temperature", "has no effect on --beam; it needs --min-probability")
 
 
 @command(app, "prune", PruneOptions, example="hiddenite lattice prune lattice.slf --beam 10")
 def prune(options: PruneOptions) -> int:
     """Leave out edges that hardly matter; the best path always stays.
 
-    By the weight of the best path through an edge (--beam), or by the edge's posterior probability
-    (--min-probability), under the model or by the lattice's own scores.
+    By the weight of the best path through an edge (--beam, in the weights of `lattice decode`), or by the
+    edge's posterior probability (--min-probability), under the model or by the lattice's own scores.
     """
     rescore, write = options.scorer(), _converter(options.to)
 
     def make(lattice: Lattice, number: int) -> str:
-        scored = rescore(lattice, options.temperature)
+        scored = rescore(lattice, 1.0)
         keep = set(map(id, scored.best_edges()))
         best = scored.best().log_weight
         through = scored.best_through()
-        probs = scored.posteriors() if options.min_probability is not None else None
+        is_probable = options.min_probability is not None
+        probs = rescore(lattice, options.temperature).posteriors() if is_probable else None
         for i, edge in enumerate(lattice.edges):
             wide = options.beam is None or through[i] >= best - options.beam
             probable = probs is None or probs[i] >= (options.min_probability or 0.0)

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import warnings
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from hiddenite.cli.common import Output, say
+from hiddenite.cli.lm_tools import read_weights
 from hiddenite.cli.weights import VOCABULARY_HELP, WEIGHTS, limited
-from hiddenite.errors import FormatError, ModelError, OptionError
+from hiddenite.errors import FormatError, HiddeniteWarning, ModelError, OptionError
 from hiddenite.files.output import atomic_output
 from hiddenite.lattice import FORMATS, Lattice, read_lattices
 from hiddenite.lattice.fst import FRAME_SECONDS, read_symbols
 from hiddenite.lattice.source import Source
 from hiddenite.ngram import NgramModel
+from hiddenite.ngram_mixture import ModelMixture
 from hiddenite.options import MISSING, argument, option
 from hiddenite.rescoring import TRANSPARENT, LatticeWeights, Rescored
 
 INPUT = "Lattices"
 FAILED = 1
-_OF_MODEL = ("lm_weight", "unk_log10", "vocabulary", "no_begin", "no_end")
+_OF_MODEL = ("mix_lm", "mix_weights", "lm_weight", "unk_log10", "vocabulary", "no_begin", "no_end")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +80,14 @@ class LatticeScores(LatticeInput):
     lm: str | None = option(
         None, "Language model, ARPA or compiled; without it the lattice's own scores count.", metavar="LM"
     )
+    mix_lm: str | None = option(
+        None,
+        "More models: --lm and these are mixed word by word, exactly after every context.",
+        metavar="LM,...",
+    )
+    mix_weights: str | None = option(
+        None, "Weights of --lm and --mix-lm, divided by their sum; by default equal.", metavar="X,X,..."
+    )
     unk_log10: float | None = option(
         None, "log10 p(<unk>) for a model that lists no <unk>; without it p(<unk>) is zero.", most=0
     )
@@ -112,10 +123,19 @@ class LatticeScores(LatticeInput):
         for name in given if self.lm is None else ():
             if name in _OF_MODEL:
                 raise OptionError(name, "has no effect without --lm")
+        if self.mix_weights is not None and self.mix_lm is None:
+            raise OptionError("mix_weights", "has no effect without --mix-lm")
 
-    def model(self) -> NgramModel | None:
-        """Return the language model, if there is one."""
-        return None if self.lm is None else limited(NgramModel.load(self.lm, self.unk_log10), self.vocabulary)
+    def model(self) -> NgramModel | ModelMixture | None:
+        """Return the language model or the mixture of several, if there is one."""
+        if self.lm is None:
+            return None
+        paths = [self.lm, *(self.mix_lm.split(",") if self.mix_lm is not None else ())]
+        models = [limited(NgramModel.load(path, self.unk_log10), self.vocabulary) for path in paths]
+        if len(models) == 1:
+            return models[0]
+        weights = None if self.mix_weights is None else read_weights("mix_weights", self.mix_weights)
+        return ModelMixture(models, weights)
 
     def fillers(self) -> frozenset[str]:
         """Return the words that the model does not see."""
@@ -139,6 +159,8 @@ class LatticeScores(LatticeInput):
         model, fillers = self.model(), self.fillers()
 
         def rescore(lattice: Lattice, temperature: float | None) -> Rescored:
+            if model is not None and self.symbols is None:
+                _warn_of_numbers(lattice, model)
             if temperature is None:
                 weight = lattice.scales.language if self.lm_weight is None else self.lm_weight
                 temperature = max(weight, 1.0)
@@ -153,6 +175,14 @@ class LatticeScores(LatticeInput):
             )
 
         return rescore
+
+
+def _warn_of_numbers(lattice: Lattice, model: NgramModel | ModelMixture) -> None:
+    """Say so if the words are label numbers, all of which are unknown to the model."""
+    words = {word for edge in lattice.edges for word in edge.word.split()}
+    if words and all(word.isdecimal() and word not in model for word in words):
+        note = "all words are numbers that the model does not know; --symbols FILE says which words they are"
+        warnings.warn(f"lattice {lattice.id}: {note}", HiddeniteWarning, stacklevel=2)
 
 
 TEMPERATURE_HELP = "Weights are divided by it; by default the language model's weight if that is above 1."

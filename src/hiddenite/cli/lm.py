@@ -16,6 +16,7 @@ from hiddenite.cli.weights import Words
 from hiddenite.counting import TextShard, train_shards
 from hiddenite.errors import FormatError, OptionError
 from hiddenite.files.corpus import ChunkReader, file_bytes, line_blocks, tokenize
+from hiddenite.files.count_folder import CountFolder
 from hiddenite.files.output import atomic_output
 from hiddenite.jobs.batch import POLICIES, AnswerBlock, Block, Outcome, line_records, run_batch
 from hiddenite.jobs.ray import Cluster
@@ -144,6 +145,15 @@ class CountOptions(Output):
     order: int = same(TrainOptions, "order")
     vocabulary: str | None = same(TrainOptions, "vocabulary")
     unk_below: int = same(TrainOptions, "unk_below")
+    google: bool = option(
+        False, "Write a folder as Google has it: 1gms/vocab.gz, 2gms/2gm-0000.gz and so on."
+    )
+
+    def check_effects(self, given: Collection[str]) -> None:
+        """A folder needs a name."""
+        super().check_effects(given)
+        if self.google and self.output == "-":
+            raise OptionError("google", "needs --output FOLDER")
 
 
 @command(app, "count", CountOptions, example="hiddenite lm count corpus.txt --order 3 --output corpus.counts")
@@ -163,7 +173,7 @@ def count(options: CountOptions) -> None:
             ChunkReader(path, report) as reader,
         ):
             trainer.add(reader, reader.name)
-    with atomic_output(options.output) as out:
+    with CountFolder(options.output) if options.google else atomic_output(options.output) as out:
         trainer.finish_counts(out.write)
 
 

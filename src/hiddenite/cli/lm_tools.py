@@ -42,6 +42,14 @@ class ConvertOptions(Unknown, OutputFile):
         return NgramModel.load(self.lm, self.unk_log10)
 
 
+def read_weights(name: str, text: str) -> list[float]:
+    """Return the numbers of an option, separated by commas."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError(name, f"is '{text}', expected numbers such as 0.7,0.3") from None
+
+
 def _text(path: str) -> tuple[bytes, str]:
     """Return a whole text and its name for messages."""
     with ChunkReader(path) as reader:
@@ -67,12 +75,7 @@ class MixOptions(Unknown, OutputFile):
 
     def given_weights(self) -> list[float]:
         """Return the weights of the command line; equal ones if there are none."""
-        if not self.weights:
-            return [1.0] * len(self.lm)
-        try:
-            return [float(part) for part in self.weights.split(",")]
-        except ValueError:
-            raise OptionError("weights", f"is '{self.weights}', expected numbers such as 0.7,0.3") from None
+        return read_weights("weights", self.weights) if self.weights else [1.0] * len(self.lm)
 
 
 def mix(options: MixOptions) -> None:

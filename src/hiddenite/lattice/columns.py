@@ -5,11 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Protocol
 
 from hiddenite._core import NO_WORD, SILENT, WordGraph
 from hiddenite.errors import ModelError
 from hiddenite.lattice.lattice import Edge, Lattice
-from hiddenite.vocabulary import Vocabulary
+
+
+class WordNumbers(Protocol):
+    """What gives words their numbers: a model's vocabulary, or one of several models."""
+
+    def __contains__(self, word: object) -> bool: ...
+    def id(self, word: str) -> int:
+        """Return the word's number; that of <unk>, or one of its own, if the word is unknown."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +48,7 @@ class Columns:
     def __init__(
         self,
         lattice: Lattice,
-        vocabulary: Vocabulary | None,
+        vocabulary: WordNumbers | None,
         weights: LatticeWeights,
         transparent: Collection[str],
     ) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from hiddenite.errors import ModelError, OptionError, UnknownSymbolError, near_spellings
-from hiddenite.lattice import fst, slf, srilm
+from hiddenite.lattice import fst, nbest, slf, srilm
 from hiddenite.lattice.fst import Symbols, scaled_weight
 from hiddenite.lattice.lattice import CycleError, Edge, Final, Lattice, NoPathError
 from hiddenite.lattice.source import Source, plain_word
@@ -62,7 +62,7 @@ def read_lattices(
         "openfst-transducer": lambda: fst.read_openfst(source, symbols, acceptor=False),
         "pfsg": lambda: srilm.read_pfsg(source),
         "mesh": lambda: srilm.read_mesh(source),
-        "nbest": lambda: srilm.read_nbest(source),
+        "nbest": lambda: nbest.read_nbest(source),
         "json": lambda: _read_json(source),
     }
     found = False
@@ -94,7 +94,7 @@ def _guessed(source: Source) -> str:
         return "json"
     if "=" in first and first.split("=")[0].isidentifier():
         return "slf"
-    if " ||| " in first:
+    if " ||| " in first or first in nbest.DECIPHER:
         return "nbest"
     second = lines[1].split() if len(lines) > 1 else []
     if fields[:1] == ["name"]:
@@ -108,7 +108,7 @@ def _guessed(source: Source) -> str:
     if len(fields) >= 3 and fields[2].isdecimal() and len(fields) == int(fields[2][:9]) + 3:
         return "nbest"
     line = next((i for i, text in enumerate(source.lines, 1) if text.strip()), 1)
-    raise source.error(line, "the format is not clear; say which: " + ", ".join(FORMATS))
+    raise source.error(line, "the format is not clear; say which with --format: " + ", ".join(FORMATS))
 
 
 # ------------------------------------------------------------------------ JSON

@@ -3,7 +3,7 @@
 A header (``base=``, ``lmscale=``, ``acscale=``, ``wdpenalty=``, ``N= L=``), then nodes ``I=0 t=0.00 W=word``
 and links ``J=0 S=0 E=1 a=-12.3 l=-4.5 r=-0.1``. Words stand on links or on nodes; one on a node belongs to
 the links that lead to it. ``base=`` is that of the logarithms, e if it is not given, and 0 where scores are
-probabilities.
+probabilities. The long names of fields (``NODES=``, ``START=``, ``acoustic=``) are read as the short ones.
 """
 
 from __future__ import annotations
@@ -24,11 +24,16 @@ def _names(text: str) -> frozenset[str]:
 
 
 _HEADER = _names(
-    "VERSION V UTTERANCE U SUBLAT base lmname lmscale lminscale wdpenalty acscale amscale prscale tscale "
-    "duscale vocab ngname hmms start end nodes links N NODES L LINKS dir x1scale x2scale x3scale"
+    "VERSION U SUBLAT base lmname lmscale lminscale wdpenalty acscale amscale prscale tscale "
+    "duscale vocab ngname hmms start end N L dir x1scale x2scale x3scale"
 )
-_NODE = _names("I t W WORD v var L s SUBLAT p n d a l r node time word")
-_LINK = _names("J S START E END W WORD v var d div a acoustic n ngram l language r p posterior s")
+_NODE = _names("I t W v L s SUBLAT p n d a l r")
+_LINK = _names("J S E W v d a n l r p s")
+_SHORT = {
+    "V": "VERSION", "UTTERANCE": "U", "NODES": "N", "nodes": "N", "LINKS": "L", "links": "L", "time": "t",
+    "WORD": "W", "word": "W", "var": "v", "START": "S", "END": "E", "div": "d", "acoustic": "a",
+    "ngram": "n", "language": "l", "posterior": "p",
+}  # fmt: skip
 _QUOTED = r"""\"(?:[^"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'"""
 _BARE = r"(?:[^\s\\]|\\.)+"  # pocketsphinx writes W='cause
 _FIELD = re.compile(rf"\s*([A-Za-z_]\w*)=({_QUOTED}|{_BARE}|)(?=\s|\Z)")
@@ -68,6 +73,7 @@ class _Reader:
                 rest = text[at:].strip()
                 raise self.source.error(line, f"found '{rest:.40}', expected fields such as S=0 or W=word")
             name, value = found.groups()
+            name = _SHORT.get(name, name)
             if name in fields:
                 raise self.source.error(line, f"found {name}= twice, expected it once")
             fields[name] = _unquoted(value)
@@ -97,7 +103,7 @@ class _Reader:
             raise self.source.error(
                 line, "found SUBLAT=, expected one plain lattice; expand sub-lattices with HTK"
             )
-        nodes, links = fields.get("N", fields.get("NODES")), fields.get("L", fields.get("LINKS"))
+        nodes, links = fields.get("N"), fields.get("L")
         if nodes is not None and links is not None:
             self.sizes = self.source.count(line, nodes, "N="), self.source.count(line, links, "L=")
             self.sizes_line = line
@@ -141,7 +147,7 @@ class _Reader:
 
     def _lattice(self) -> Lattice:
         assert self.sizes is not None
-        on_nodes = {n: plain_word(f.get("W", f.get("WORD", ""))) for n, f in self.nodes.items()}
+        on_nodes = {n: plain_word(f.get("W", "")) for n, f in self.nodes.items()}
         edges = [self._edge(line, fields, on_nodes) for line, fields in self.links]
         for node in self.nodes:
             if node >= self.sizes[0]:
@@ -157,12 +163,12 @@ class _Reader:
             edges.append(Edge(nodes, start, on_nodes[start]))
             start, nodes = nodes, nodes + 1
         times = {
-            node: self.source.finite(self.node_lines[node], fields.get("t", fields.get("time", "")), "t=")
+            node: self.source.finite(self.node_lines[node], fields["t"], "t=")
             for node, fields in self.nodes.items()
-            if "t" in fields or "time" in fields
+            if "t" in fields
         }
         return Lattice(
-            edges, {end: Final()}, start, self.header.get("UTTERANCE", self.header.get("U")), times,
+            edges, {end: Final()}, start, self.header.get("U"), times,
             self._scales(), nodes,
         )  # fmt: skip
 
@@ -174,21 +180,19 @@ class _Reader:
                 raise self.source.error(
                     line, f"found node {node}, the line N= L= says {self.sizes[0]:,} nodes"
                 )
-        word = plain_word(fields.get("W", fields.get("WORD", "")))
-        acoustic = self._score(line, fields, "a", "acoustic")
-        language = self._score(line, fields, "l", "language")
-        word = word or on_nodes.get(end, "")
-        return Edge(start, end, word, acoustic, language, self._score(line, fields, "r"))
+        word = plain_word(fields.get("W", ""))
+        acoustic, language, pronunciation = (self._score(line, fields, name) for name in "alr")
+        return Edge(start, end, word or on_nodes.get(end, ""), acoustic, language, pronunciation)
 
-    def _score(self, line: int, fields: Fields, *names: str) -> float:
-        text = next((fields[name] for name in names if name in fields), None)
+    def _score(self, line: int, fields: Fields, name: str) -> float:
+        text = fields.get(name)
         if text is None:
             return 0.0
-        value = self.source.log_score(line, text, f"{names[0]}=")
+        value = self.source.log_score(line, text, f"{name}=")
         base = float(self.header.get("base", "0")) if "base" in self.header else math.e
         if base == 0.0:  # probabilities
             if not value >= 0.0:
-                raise self.source.error(line, f"found {names[0]}={text} with base=0, expected a probability")
+                raise self.source.error(line, f"found {name}={text} with base=0, expected a probability")
             return math.log(value) if value > 0 else -math.inf
         if base == 1.0:
             raise self.source.error(

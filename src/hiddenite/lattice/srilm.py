@@ -1,8 +1,7 @@
-"""SRILM's own formats: PFSGs (probabilistic finite-state grammars), word meshes, lists of the n best.
+"""SRILM's own formats: PFSGs (probabilistic finite-state grammars) and word meshes.
 
 A PFSG has words on nodes and whole numbers on transitions, 10000.5 ln p. A word mesh has slots of words with
-probabilities; ``*DELETE*`` is that of no word. A list of the n best has the acoustic score, the language
-model's score (log10 both), the number of words and the words on each line.
+probabilities; ``*DELETE*`` is that of no word.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from hiddenite.lattice.source import Source, format_number, plain_word
 INTLOG = 10000.5  # of a natural logarithm
 LARGEST = 2**53 / INTLOG  # what a PFSG can say
 LARGEST_LOG = 700.0  # of the numbers of a mesh: e^700 is a double
-LN_10 = math.log(10.0)
 DELETE = "*DELETE*"
 Mesh = Sequence[Sequence[tuple[str, float]]]  # [slot]: words and probabilities, "" being no word
 
@@ -244,65 +242,3 @@ def as_mesh(lattice: Lattice) -> list[list[tuple[str, float]]]:
     if list(lattice.finals.items()) != [(order[-1], Final())] or order[0] != lattice.start:
         raise ModelError("the lattice is no mesh: paths end before its last node; use `lattice mesh`")
     return slots
-
-
-# ----------------------------------------------------------------------- n best
-
-
-def read_nbest(source: Source) -> Iterator[Lattice]:
-    """Read lists of the n best: SRILM's or Moses's (``id ||| words ||| ... ||| score``).
-
-    Empty lines part the lists of SRILM's kind, and numbers of sentences those of Moses's.
-    """
-    rows: list[tuple[list[str], float, float]] = []
-    name: str | None = None
-    for line, text in enumerate([*source.lines, ""], 1):
-        moses = text.split("|||")
-        if len(moses) >= 3:
-            if rows and moses[0].strip() != name:
-                yield _nbest_lattice(rows, name)
-                rows = []
-            name = moses[0].strip()
-            score = source.log_score(line, moses[-1].split()[0] if moses[-1].split() else "", "score")
-            rows.append((moses[1].split(), score, 0.0))
-        elif text.strip():
-            rows.append(_nbest_row(source, line, text.split()))
-        elif rows:
-            yield _nbest_lattice(rows, name)
-            rows, name = [], None
-
-
-def _nbest_row(source: Source, line: int, fields: list[str]) -> tuple[list[str], float, float]:
-    if len(fields) < 3:
-        raise source.error(
-            line, "expected an acoustic score, a language model's score, a count and the words"
-        )
-    acoustic, language = (source.log_score(line, text, "score") * LN_10 for text in fields[:2])
-    count = source.count(line, fields[2], "number of words")
-    words = fields[3:]
-    if count != len(words):
-        raise source.error(line, f"found {len(words)} words, the line says {count}; it may be cut short")
-    return words, acoustic, language
-
-
-def _nbest_lattice(rows: Sequence[tuple[list[str], float, float]], name: str | None) -> Lattice:
-    """Return a lattice with one path for each row, whose scores stand on its first edge."""
-    edges = []
-    nodes = 2
-    for words, acoustic, language in rows:
-        at = 0
-        for i, word in enumerate(words or [""]):
-            to = 1 if i >= len(words) - 1 else nodes
-            nodes += to == nodes
-            first = (acoustic, language) if i == 0 else (0.0, 0.0)
-            edges.append(Edge(at, to, plain_word(word), *first))
-            at = to
-    return Lattice(edges, {1: Final()}, id=name, num_nodes=nodes)
-
-
-def write_nbest(rows: Sequence[tuple[Sequence[str], float, float]]) -> Iterator[str]:
-    """Give the lines of a list in SRILM's form: words, natural-log acoustic and language scores."""
-    for words, acoustic, language in rows:
-        scores = f"{format_number(acoustic / LN_10)} {format_number(language / LN_10)}"
-        yield f"{scores} {len(words)} {' '.join(words)}".rstrip()
-    yield ""

@@ -1,0 +1,86 @@
+"""Models mixed word by word, as lattices are asked about them: the mixture itself, not a table of it.
+
+    p(w | words before) = sum over m of weight_m p_m(w | words before)
+
+``lm mix`` writes a table that says the same wherever a model lists the n-gram; elsewhere it backs off with
+one weight where the mixture has one for each model. Here a state of a search has a context of every model, so
+that nothing is approximated. A word that only some models list has probability zero in the others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from hiddenite._core import Composition, NgramTable, WordGraph
+from hiddenite.errors import ModelError, OptionError
+from hiddenite.ngram import NgramModel
+from hiddenite.vocabulary import SENTENCE_BEGIN, SENTENCE_END, UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class ModelMixture:
+    """Language models and what each of them counts; weights are divided by their sum."""
+
+    models: tuple[NgramModel, ...]
+    weights: tuple[float, ...]
+
+    def __init__(self, models: Sequence[NgramModel], weights: Sequence[float] | None = None) -> None:
+        given = [1.0] * len(models) if weights is None else [float(weight) for weight in weights]
+        if len(models) < 2 or not all(isinstance(model, NgramModel) for model in models):
+            raise ModelError("a mixture needs two language models or more")
+        if len(given) != len(models):
+            raise OptionError("mix_weights", f"has {len(given)} numbers, expected {len(models)}, one a model")
+        if not all(0 < weight < math.inf for weight in given):
+            raise OptionError("mix_weights", "expected numbers above 0")
+        object.__setattr__(self, "models", tuple(models))
+        object.__setattr__(self, "weights", tuple(weight / sum(given) for weight in given))
+
+    @property
+    def knows_unknown(self) -> bool:
+        """Whether words outside all vocabularies have a probability."""
+        return any(model.knows_unknown for model in self.models)
+
+    def __contains__(self, word: object) -> bool:
+        return any(word in model for model in self.models)
+
+    def numbered(self) -> MixtureWords:
+        """Return a new numbering of words for all models together."""
+        return MixtureWords(self)
+
+    def log_prob(self, word: str, context: Sequence[str] = ()) -> float:
+        """ln p(word | context), as :meth:`NgramModel.log_prob`."""
+        is_known = word in self or word == SENTENCE_END
+        total = math.fsum(
+            weight * math.exp(model.log_prob(word, context))
+            for weight, model in zip(self.weights, self.models, strict=True)
+            if not is_known or word in model or word == SENTENCE_END
+        )
+        return math.log(total) if total > 0 else -math.inf
+
+
+@dataclass(slots=True)
+class MixtureWords:
+    """Words of one lattice, numbered for all models together as they come."""
+
+    mixture: ModelMixture
+    number: dict[str, int] = field(
+        default_factory=lambda: {word: i for i, word in enumerate((UNKNOWN, SENTENCE_BEGIN, SENTENCE_END))}
+    )
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.mixture
+
+    def id(self, word: str) -> int:
+        """Return the word's number, a new one for a new word."""
+        return self.number.setdefault(word, len(self.number))
+
+    def composition(
+        self, graph: WordGraph, lm_weight: float, begin: bool, end: bool, max_states: int
+    ) -> Composition:
+        """Return a lattice of these words times the mixture."""
+        tables: list[NgramTable] = [model._table for model in self.mixture.models]
+        shares = [math.log(weight) for weight in self.mixture.weights]
+        ids = [[model.vocabulary.id(word) for word in self.number] for model in self.mixture.models]
+        return Composition.mixture(tables, shares, ids, graph, lm_weight, begin, end, max_states)
