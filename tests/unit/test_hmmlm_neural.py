@@ -492,7 +492,7 @@ print(json.dumps(answers))
 
 
 def test_two_devices_give_the_same_loss_and_gradient() -> None:
-    flags = "--xla_force_host_platform_device_count=2"
+    flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count=2"
     done = subprocess.run(
         [sys.executable, "-c", SHARDED, TEXT.decode()],
         env=os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"},
