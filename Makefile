@@ -13,6 +13,7 @@
 #   wheel        the wheel and the source archive, tried in an empty environment without a compiler
 #   release      all that must hold before a version is tagged: version, changelog, pages, wheel
 #   fuzz         the readers of model files under a fuzzer, ten minutes each; needs Clang
+#   fuzz-lattices  damaged lattice files for 30 minutes of the processor (SECONDS=60 for less)
 #   bench, experiments, docs
 #   experiments-full  the papers at their own size, in all languages that are there; hours, can be continued
 #   clean        remove what the above have made
@@ -25,6 +26,7 @@ WERROR ?= ON
 UNITY ?= $(or $(shell sed -n 's,^HIDDENITE_UNITY:[A-Z]*=,,p' build/cp*/CMakeCache.txt 2> /dev/null | head -n 1),ON)
 JOBS ?= 2
 ARGS ?=
+SECONDS ?= 1800
 SEEDS ?= 1 2 3 4 5 6 7 8 9 10
 
 # Commands that the tests start would otherwise compile the package's files anew each time.
@@ -41,7 +43,7 @@ PYTHON_FILES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name py.typed
 # The development install serves the demo too; only a fresh checkout needs the user's one.
 DEMO_STAMP := $(if $(wildcard $(VENV)/.stamp-dev),$(VENV)/.stamp-dev,$(VENV)/.stamp-user)
 
-.PHONY: demo test lint statistical slow fuzz bench experiments experiments-full docs sanitize sanitize-threads tsan-core odr build stub \
+.PHONY: demo test lint statistical slow fuzz fuzz-lattices bench experiments experiments-full docs sanitize sanitize-threads tsan-core odr build stub \
     wheel release clean
 .DELETE_ON_ERROR:
 
@@ -136,6 +138,9 @@ release: $(VENV)/.stamp-dev
 
 fuzz:
 	$(MAKE) -C fuzz run
+
+fuzz-lattices: $(VENV)/.stamp-dev
+	$(BIN)/python -m tests.lattice_damage --seconds $(SECONDS)
 
 clean:
 	rm -rf build dist site $(VENV) $(SANITIZE_VENV) $(THREADS_VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -35,12 +35,10 @@ from hiddenite.results import Certificate, Decoded
 
 SEQUENCES = 200  # that the bounds of expected errors look at
 PREFIXES = 20_000  # opened to find them
-NEAREST = 4  # sequences whose expected errors are computed, and the consensus
-ROWS = 200_000  # pairs of a state and a column of distances that this may look at, for each
-LEAST_SHARES = (
-    1e-14,
-    1e-9,
-)  # such a pair that weighs less is not followed; if there are too many, less than that
+NEAREST = 2  # sequences whose expected errors are computed, and the consensus
+ROWS = 100_000  # pairs of a state and a column of distances that this may look at, for each
+SMALL = 5_000  # states: all pairs of so few are looked at,
+LEAST_SHARE = 1e-7  # of others those that weigh so much; the others count as all wrong
 ROUNDS = 10  # a consensus becomes the pivot of the next mesh at most so often
 ROUNDING = 1e-12  # a probability that is smaller is what sums have lost
 TIGHT = 1e-8  # bounds this near are equal: sums of some hundred probabilities
@@ -166,11 +164,9 @@ def least_errors(rescored: Rescored, sequences: int = SEQUENCES, prefixes: int =
 
 def _own_errors(rescored: Rescored, sequence: list[int], longest: int) -> float:
     """Return the expected errors of a sequence, what was left out being all wrong; inf: too much work."""
-    for least_share in LEAST_SHARES:
-        found = expected_errors(rescored.core, rescored.labels, sequence, ROWS, least_share)
-        if found is not None:
-            return found[0] + found[1] * max(longest, len(sequence))
-    return math.inf
+    least_share = LEAST_SHARE if rescored.core.num_states > SMALL else 0.0
+    found = expected_errors(rescored.core, rescored.labels, sequence, ROWS, least_share)
+    return math.inf if found is None else found[0] + found[1] * max(longest, len(sequence))
 
 
 def _outward(rescored: Rescored, upper: float, lower: float) -> tuple[float, float]:

@@ -34,7 +34,10 @@ std::string check_candidate(std::string_view word, double log_weight) {
   if (word == "<s>" || word == "</s>") {
     return "found " + std::string(word) + ", which cannot be a candidate: sentence ends are added";
   }
-  if (word.empty()) return "found an empty word, expected at least one character";
+  if (word.empty()) {
+    return "found an empty word, expected at least one character; `hiddenite lattice decode` takes lattices and slots "
+           "with edges without a word";
+  }
   if (std::any_of(word.begin(), word.end(), is_space)) {
     return "found white space in a word; it separates words, give each a position";
   }
