@@ -137,7 +137,7 @@ _ALL = (1, 1, 1)  # contexts that gain anything
 _BY_PRESET = {
     "fast": LexicalSettings(1, 8, None, 127, 9, 2, 3, 8, prunes_again=False, tokens_per_context=(58, 77, 0)),
     "default": LexicalSettings(
-        2, 16, 1 << 17, 127, 9, 3, 8, 8, prunes_again=True, tokens_per_context=(58, 77, 100)
+        3, 12, 1 << 17, 127, 9, 3, 8, 8, prunes_again=True, tokens_per_context=(58, 77, 100)
     ),
     "best": LexicalSettings(3, 16, 1 << 22, 127, 9, 3, 8, 8, prunes_again=False, tokens_per_context=_ALL),
 }
@@ -149,7 +149,9 @@ _TOKENS_OF_PRESETS, _WORDS_OF_PRESETS = 1e6, 10_500  # more text gets more state
 class LexicalOptions(Options):
     """How a lexicalised model is trained."""
 
-    preset: str = option("default", "Time and size: fast has one chain, best has three.", choices=PRESETS)
+    preset: str = option(
+        "default", "Time and size: fast has one chain, the others have three.", choices=PRESETS
+    )
     states: int | None = option(None, "States to keep; the preset's if not given.", least=1, most=1 << 26)
 
     def settings(self, tokens: int, words: int) -> LexicalSettings:
