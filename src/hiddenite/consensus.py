@@ -36,9 +36,11 @@ from hiddenite.results import Certificate, Decoded
 SEQUENCES = 200  # that the bounds of expected errors look at
 PREFIXES = 20_000  # opened to find them
 NEAREST = 2  # sequences whose expected errors are computed, and the consensus
-ROWS = 100_000  # pairs of a state and a column of distances that this may look at, for each
-SMALL = 5_000  # states: all pairs of so few are looked at,
-LEAST_SHARE = 1e-7  # of others those that weigh so much; the others count as all wrong
+ROWS = 100_000  # pairs of a state and a column of distances that this may look at, for each,
+LEAST_SHARE = 1e-7  # if they weigh so much; the others count as all wrong
+SMALL = 5_000  # states: of so few all pairs are looked at, as where the bounds are nearly equal
+MOST_ROWS = 1_000_000  # of these
+NEARLY = 0.01
 ROUNDS = 10  # a consensus becomes the pivot of the next mesh at most so often
 ROUNDING = 1e-12  # a probability that is smaller is what sums have lost
 TIGHT = 1e-8  # bounds this near are equal: sums of some hundred probabilities
@@ -148,13 +150,16 @@ def least_errors(rescored: Rescored, sequences: int = SEQUENCES, prefixes: int =
     bounds[-1] = min(bounds[-1], upper)
     if rest:  # else all is known
         for i in {size - 1, *sorted(range(size), key=listed_errors.__getitem__)[:NEAREST]}:
-            bounds[i] = min(bounds[i], _own_errors(rescored, coded[i], longest))
+            bounds[i] = min(bounds[i], _own_errors(rescored, coded[i], longest, LEAST_SHARE))
     chosen = size - 1
     for i in range(size - 1):
         if bounds[i] < bounds[chosen] - TIGHT:
             chosen = i
     words, upper = tuple(rescored.words[label] for label in coded[chosen]), bounds[chosen]
-    lower = min(max(_matched(probs, matrix, size), _counted(rescored)), upper)
+    lower = max(_matched(probs, matrix, size), _counted(rescored))
+    if rest and lower < upper < lower + NEARLY:  # what was left out may be all that is between them
+        upper = min(upper, _own_errors(rescored, coded[chosen], longest, 0.0))
+    lower = min(lower, upper)
     upper, lower = _outward(rescored, upper, lower)
     exact = upper - lower <= TIGHT * (1.0 + upper)
     proof = Certificate(exact, upper, lower, "full", 0, rescored.core.num_states, "expected_errors")
@@ -162,10 +167,10 @@ def least_errors(rescored: Rescored, sequences: int = SEQUENCES, prefixes: int =
     return Decoded(words, weight, proof, rescored.lattice.id, expected_errors=upper)
 
 
-def _own_errors(rescored: Rescored, sequence: list[int], longest: int) -> float:
+def _own_errors(rescored: Rescored, sequence: list[int], longest: int, least_share: float) -> float:
     """Return the expected errors of a sequence, what was left out being all wrong; inf: too much work."""
-    least_share = LEAST_SHARE if rescored.core.num_states > SMALL else 0.0
-    found = expected_errors(rescored.core, rescored.labels, sequence, ROWS, least_share)
+    share = least_share if rescored.core.num_states > SMALL else 0.0
+    found = expected_errors(rescored.core, rescored.labels, sequence, ROWS if share else MOST_ROWS, share)
     return math.inf if found is None else found[0] + found[1] * max(longest, len(sequence))
 
 
