@@ -15,7 +15,7 @@ import hiddenite
 SENTENCE, EXPECTED = "I recieve teh adress tommorow .\n", "I receive the address tomorrow .\n"
 # Processor time that we aim at; the model is built at first use. benchmarks/RESULTS.md says how near we are.
 FIRST_SECONDS, NEXT_SECONDS = 10.0, 0.5
-MOST_TIMES = 2.0  # a machine that takes longer than this many times has found a fault
+MOST_TIMES = 3.0  # a machine that takes longer than this many times has found a fault
 
 
 def correct(cache: str) -> float:
