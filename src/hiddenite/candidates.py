@@ -164,7 +164,9 @@ def _node(node: int, place: str) -> int:
 
 
 def check_text(text: str, place: str = "") -> None:
-    """Raise ModelError for a string that is no Unicode text: half of a surrogate pair."""
+    """Raise ModelError for what is no Unicode text: half of a surrogate pair, or another kind of object."""
+    if not isinstance(text, str):
+        raise ModelError(f"{place}found {text!r:.60}, expected text, a str")
     try:
         text.encode()
     except UnicodeEncodeError as error:

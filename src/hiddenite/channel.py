@@ -90,6 +90,11 @@ class Channel:
 
     def __call__(self, observation: str) -> Candidates:
         """Return the candidates of one line."""
+        if isinstance(observation, list | tuple):
+            raise ModelError(
+                f"found {observation!r:.60}, expected one line of text; words are joined by blanks, and "
+                "candidates of your own go to Candidates.from_slots(vocabulary, slots)"
+            )
         check_text(observation)
         return Candidates(self.vocabulary, self.core.read(observation))
 

@@ -120,9 +120,11 @@ def _check_value(name: str, found: Option, value: object) -> None:
         return
     if found.choices:
         check_choice(name, value, found.choices)
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return
     low, high = found.least, found.most
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        if isinstance(value, str | Options) and (low, high) != (None, None):
+            raise OptionError(name, f"is {value!r:.60}, expected a number, {range_text(found)}")
+        return
     inside = (low is None or value >= low) and (high is None or value <= high) and not math.isnan(value)
     if not inside:
         raise OptionError(name, f"is {value}, expected {range_text(found) or 'a number'}")

@@ -232,6 +232,9 @@ def test_one_text_is_no_list_of_sentences(use: str, text: str | bytes) -> None:
         (lambda: lm().score([["a", 3]]), "expected words that are strings"),  # type: ignore[list-item]
         (lambda: lm().score([None]), "sentence 1 is None, expected text"),  # type: ignore[list-item]
         (lambda: lm().log_prob("dog", "the"), "the context is a string"),
+        (lambda: hiddenite.Keypad(lm().vocabulary)(["843"]), "expected one line of text; words are joined"),  # type: ignore[arg-type]
+        (lambda: hiddenite.Keypad(lm().vocabulary)(843), "found 843, expected text"),  # type: ignore[arg-type]
+        (lambda: hiddenite.Tagger.train([[("a", "X")]], order="3"), "order is '3', expected a number, 1 to"),  # type: ignore[arg-type]
     ],
 )
 def test_what_cannot_be_meant_is_said(ask: Callable[[], object], message: str) -> None:
