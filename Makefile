@@ -15,6 +15,7 @@
 #   fuzz         the readers of model files under a fuzzer, ten minutes each; needs Clang
 #   fuzz-lattices  damaged lattice files for 30 minutes of the processor (SECONDS=60 for less)
 #   bench, experiments, docs
+#   pictures     draw the pictures of the manual anew, from models trained for the purpose
 #   experiments-full  the papers at their own size, in all languages that are there; hours, can be continued
 #   clean        remove what the above have made
 #
@@ -43,7 +44,7 @@ PYTHON_FILES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name py.typed
 # The development install serves the demo too; only a fresh checkout needs the user's one.
 DEMO_STAMP := $(if $(wildcard $(VENV)/.stamp-dev),$(VENV)/.stamp-dev,$(VENV)/.stamp-user)
 
-.PHONY: demo test lint statistical slow fuzz fuzz-lattices bench experiments experiments-full docs sanitize sanitize-threads tsan-core odr build stub \
+.PHONY: demo test lint statistical slow fuzz fuzz-lattices bench experiments experiments-full docs pictures sanitize sanitize-threads tsan-core odr build stub \
     wheel release clean
 .DELETE_ON_ERROR:
 
@@ -92,6 +93,9 @@ experiments-full: $(VENV)/.stamp-dev
 docs: $(VENV)/.stamp-dev
 	$(BIN)/python -m pip install -q --no-build-isolation -e '.[test,demo,docs]'
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs site
+
+pictures: $(VENV)/.stamp-dev
+	for script in first_screen proof theory tutorials; do $(BIN)/python docs/pictures/$$script.py || exit 1; done
 
 # libstdc++ is loaded beside libasan because the interpreter is C: without it the sanitizer finds no
 # function that throws and dies at the first exception. Leaks are the interpreter's own habit.

@@ -18,7 +18,7 @@ copyright = author
 version = release = VERSION
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
-exclude_patterns = ["ports", ".*"]
+exclude_patterns = ["pictures", "ports", ".*"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False

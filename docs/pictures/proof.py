@@ -1,6 +1,6 @@
 """Draws docs/img/proof.svg: the proof on two words of docs/theory-exact.md, with the numbers that it has.
 
-    python docs/.proof_picture.py [FILE]        needs matplotlib
+    python docs/pictures/proof.py [FILE]        needs matplotlib
 
 The model is the page's block two.arpa. Nodes are the contexts of the proof with their upper weights, arrows
 the candidates: the bound on ln p and the candidate's weight, measured from the best of its position. Where
@@ -21,7 +21,7 @@ from matplotlib import pyplot as plt
 import hiddenite
 from hiddenite.checker import ngram as checker
 
-DOCS = Path(__file__).resolve().parent
+DOCS = Path(__file__).resolve().parent.parent
 SLOTS = [[("the", -0.2), ("toe", -1.7)], [("dog", -0.5), ("dot", -0.4)]]
 INK, PALE, HEAVY, PAPER = "#1d2433", "#5a6378", "#2f6a3c", "#ffffff"
 PLACES = {  # of the contexts: position, words, closed

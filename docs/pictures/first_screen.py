@@ -1,6 +1,6 @@
 """Draws docs/img/first-screen.svg and docs/img/tools.svg, the two pictures of the README.
 
-    python docs/.first_screen.py        needs the extras demo and english; a minute
+    python docs/pictures/first_screen.py        needs the extras demo and english; a minute
 
 The first shows what three commands answer now: a misspelt message and a line of OCR corrected, two sentences
 aligned; every number is computed here. The second takes its figures from benchmarks/RESULTS.md.
@@ -18,7 +18,7 @@ from hiddenite.cli.demo_align import OPTIONS, verses
 from hiddenite.correct.answers import Correction
 from hiddenite.correct.defaults import default_model
 
-DOCS = Path(__file__).resolve().parent
+DOCS = Path(__file__).resolve().parent.parent
 RESULTS = DOCS.parent / "benchmarks" / "RESULTS.md"
 TYPED = "I recieve teh adress tommorow ."
 READ = "Tbe Presidcnt of tbe Unitcd States addrcssed the pcople."
