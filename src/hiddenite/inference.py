@@ -3,7 +3,7 @@
 A target is a language model times candidates with channel weights. ``method`` picks among exact methods that
 give the same answers at different cost: ``refine`` (refinement of an upper bound), ``paper`` (the same as
 published), ``full`` (dynamic programming over the model's states), ``dominance`` (the same without states
-that provably lose), and ``auto``; word lattices are for the last three. See ``cpp/hiddenite/engine.hpp`` for
+that provably lose), and ``auto``. See ``cpp/hiddenite/engine.hpp`` for
 the door to the core.
 """
 
@@ -25,9 +25,11 @@ from hiddenite.errors import (
     UnknownSymbolError,
     near_spellings,
 )
+from hiddenite.lattice import Lattice
 from hiddenite.ngram import NgramModel
 from hiddenite.proof import prove
-from hiddenite.query import EPSILON, STRATEGIES, Budget, MethodName, Query, Rejection, StrategyName
+from hiddenite.query import EPSILON, Budget, MethodName, Query, Rejection, StrategyName
+from hiddenite.rescoring import Rescored
 from hiddenite.results import (
     Decoded,
     Failure,
@@ -36,9 +38,9 @@ from hiddenite.results import (
     Marginals,
     Sample,
     Samples,
-    Step,
     WordAnswer,
 )
+from hiddenite.searching import Search, refining
 
 BATCH = 64  # records a call to the core; what an interrupt waits for
 _Result = TypeVar("_Result", Decoded, KBest[Hypothesis], Samples[Sample], Marginals)
@@ -178,65 +180,43 @@ def marginals(
     return _ask(lm, candidates, query, Marginals)
 
 
-class Search(Iterator[Step]):
-    """A search that is watched turn by turn; see :func:`search`."""
-
-    def __init__(
-        self, lm: NgramModel, candidates: Candidates, method: str, strategy: StrategyName, end: bool
-    ) -> None:
-        if strategy not in STRATEGIES:
-            raise UnknownSymbolError("strategy", strategy, near_spellings(strategy, STRATEGIES))
-        if method not in ("refine", "paper"):
-            raise UnknownSymbolError("method", method, near_spellings(method, ("refine", "paper")))
-        _check_candidates(lm, candidates)
-        if candidates.spans:
-            raise ModelError("search needs positions in a row, found a lattice; use decode")
-        self._vocabulary = candidates.vocabulary
-        self._distinct = [_distinct_words(candidates, i) for i in range(len(candidates))]
-        self._decoder = Decoder(
-            lm.engine.table,
-            candidates.begin,
-            candidates.word_ids,
-            candidates.log_weights,
-            end,
-            STRATEGIES[strategy],
-            method == "paper",
-        )
-        self.done = False  # the last path is proved to be the best of all
-
-    def __next__(self) -> Step:
-        if self.done:
-            raise StopIteration
-        step = self._decoder.step()
-        self.done = step.done
-        return Step(
-            tuple(words[k] for words, k in zip(self._distinct, step.trial.path, strict=True)),
-            step.trial.log_q,
-            step.trial.log_p,
-            step.upper,
-            step.lower,
-            step.states,
-        )
-
-    def contexts(self, position: int) -> list[tuple[str, ...]]:
-        """Return what the bound's states before a position know: the words that the history ends in.
-
-        The number of positions stands for ``</s>``. A search begins with one state each, which knows nothing;
-        contexts of several words are where it had to look closer.
-        """
-        return [tuple(self._vocabulary[w] for w in words) for words, _ in self._decoder.states(position)]
-
-
 def search(
     lm: NgramModel,
-    candidates: Candidates,
+    candidates: Candidates | Lattice,
     *,
     method: Literal["refine", "paper"] = "refine",
     strategy: StrategyName = "all",
     end: bool = True,
 ) -> Search:
-    """Watch the search: the bound's best path at each turn, until it is proved to be the best of all."""
-    return Search(lm, candidates, method, strategy, end)
+    """Watch the search: the bound's best path at each turn, until it is proved to be the best of all.
+
+    A :class:`Lattice` has the weights of its own header; :meth:`Rescored.search` has others.
+    """
+    if isinstance(candidates, Lattice):
+        return Rescored(candidates, lm, end=end).search(method=method, strategy=strategy)
+    core_strategy, is_paper = refining(method, strategy)
+    _check_candidates(lm, candidates)
+    decoder = Decoder(
+        lm.engine.table,
+        candidates.begin,
+        candidates.word_ids,
+        candidates.log_weights,
+        end,
+        core_strategy,
+        is_paper,
+        candidates.spans,
+    )
+    if candidates.spans:
+        slots, places = decoder.edges
+        texts = [candidates.words(i) for i in range(len(candidates))]
+        edges = [texts[slot][place] for slot, place in zip(slots, places, strict=True)]
+        return Search(decoder, lambda path: tuple(edges[e] for e in path), candidates.vocabulary)
+    distinct = [_distinct_words(candidates, i) for i in range(len(candidates))]
+    return Search(
+        decoder,
+        lambda path: tuple(words[k] for words, k in zip(distinct, path, strict=True)),
+        candidates.vocabulary,
+    )
 
 
 def _distinct_words(candidates: Candidates, position: int) -> list[str]:

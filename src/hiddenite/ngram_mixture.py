@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hiddenite._core import Composition, NgramTable, WordGraph
+from hiddenite._core import NgramTable
 from hiddenite.errors import ModelError, OptionError
 from hiddenite.ngram import NgramModel
 from hiddenite.vocabulary import SENTENCE_BEGIN, SENTENCE_END, UNKNOWN
@@ -76,11 +76,8 @@ class MixtureWords:
         """Return the word's number, a new one for a new word."""
         return self.number.setdefault(word, len(self.number))
 
-    def composition(
-        self, graph: WordGraph, lm_weight: float, begin: bool, end: bool, max_states: int
-    ) -> Composition:
-        """Return a lattice of these words times the mixture."""
+    def core(self) -> tuple[list[NgramTable], list[float], list[list[int]]]:
+        """Return the models' tables, ln of their weights, and the words' numbers in each, for the core."""
         tables: list[NgramTable] = [model._table for model in self.mixture.models]
         shares = [math.log(weight) for weight in self.mixture.weights]
-        ids = [[model.vocabulary.id(word) for word in self.number] for model in self.mixture.models]
-        return Composition.mixture(tables, shares, ids, graph, lm_weight, begin, end, max_states)
+        return tables, shares, [[m.vocabulary.id(word) for word in self.number] for m in self.mixture.models]

@@ -90,7 +90,7 @@ def test_every_answer_is_that_of_enumeration(seed: int, begin: bool, end: bool, 
     best = scored.best()
     assert best.log_weight == pytest.approx(highest, abs=ATOL)
     assert best.certificate.exact
-    assert best.certificate.method == "full"
+    assert best.certificate.method == "dominance"
     assert any(words_of(path) == best.words for weight, path in every if weight >= highest - ATOL)
     total = math.log(math.fsum(math.exp(weight - highest) for weight, _ in every)) + highest
     assert scored.log_partition == pytest.approx(total, abs=ATOL)
@@ -159,5 +159,10 @@ def test_what_is_no_mixture_is_refused() -> None:
         ModelMixture(both, [1, 1, 1])
     with pytest.raises(OptionError, match="above 0"):
         ModelMixture(both, [1, 0])
+    two = Lattice.from_edges([(0, 1, "a", 0.0), (1, 2, "b", 0.0)])
+    few = Rescored(two, ModelMixture(both), max_states=1)
+    assert not few.best().certificate.exact
     with pytest.raises(ModelError, match="states under this model"):
-        Rescored(Lattice.from_edges([(0, 1, "a", 0.0), (1, 2, "b", 0.0)]), ModelMixture(both), max_states=1)
+        few.posteriors()
+    with pytest.raises(ModelError, match="one language model"):
+        Rescored(Lattice.from_edges([(0, 1, "a", 0.0)]), ModelMixture(both), method="refine")

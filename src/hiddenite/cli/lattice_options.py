@@ -19,7 +19,7 @@ from hiddenite.lattice.source import Source
 from hiddenite.ngram import NgramModel
 from hiddenite.ngram_mixture import ModelMixture
 from hiddenite.options import MISSING, argument, option
-from hiddenite.rescoring import TRANSPARENT, LatticeWeights, Rescored
+from hiddenite.rescoring import TRANSPARENT, LatticeMethod, LatticeWeights, Rescored
 
 INPUT = "Lattices"
 FAILED = 1
@@ -154,7 +154,9 @@ class LatticeScores(LatticeInput):
             self.lm_weight, self.channel_weight, self.word_penalty, self.old_lm_weight, temperature
         )
 
-    def scorer(self) -> Callable[[Lattice, float | None], Rescored]:
+    def scorer(
+        self, method: LatticeMethod = "auto", budget: float | None = None
+    ) -> Callable[[Lattice, float | None], Rescored]:
         """Load the model; return what weighs a lattice at a temperature; None: that of its posteriors."""
         model, fillers = self.model(), self.fillers()
 
@@ -172,6 +174,8 @@ class LatticeScores(LatticeInput):
                 begin=not self.no_begin,
                 end=not self.no_end,
                 max_states=self.max_states,
+                method=method,
+                budget=budget,
             )
 
         return rescore
