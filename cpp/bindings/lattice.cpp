@@ -144,21 +144,22 @@ void bind_lattice(nb::module_& m) {
   nb::class_<BoundComposition>(m, "Composition", "A word lattice times a language model.")
       .def("__init__",
            [](BoundComposition* self, const NgramTable* table, const WordGraph& graph, double lm_weight, bool begins,
-              bool ends, std::uint64_t max_states) {
+              bool ends, std::uint64_t max_states, double seconds) {
              check_words(table, graph);
              const WithoutGil release;
-             new (self) BoundComposition(table, graph, {lm_weight, begins, ends, max_states});
+             new (self) BoundComposition(table, graph, {lm_weight, begins, ends, max_states, Deadline(seconds)});
            },
-           "table"_a.none(), "graph"_a, "lm_weight"_a, "begins"_a, "ends"_a, "max_states"_a)
+           "table"_a.none(), "graph"_a, "lm_weight"_a, "begins"_a, "ends"_a, "max_states"_a, "seconds"_a)
       .def_static("mixture",
                   [](const std::vector<const NgramTable*>& tables, const std::vector<double>& log_share,
                      const std::vector<std::vector<WordId>>& ids, const WordGraph& graph, double lm_weight, bool begins,
-                     bool ends, std::uint64_t max_states) {
+                     bool ends, std::uint64_t max_states, double seconds) {
                     const WithoutGil release;
-                    return BoundComposition({tables, log_share, ids}, graph, {lm_weight, begins, ends, max_states});
+                    return BoundComposition({tables, log_share, ids}, graph,
+                                            {lm_weight, begins, ends, max_states, Deadline(seconds)});
                   },
                   "tables"_a, "log_share"_a, "ids"_a, "graph"_a, "lm_weight"_a, "begins"_a, "ends"_a, "max_states"_a,
-                  "A word lattice times a mixture of models, words numbered for all of them together.")
+                  "seconds"_a, "A word lattice times a mixture of models, words numbered for all of them together.")
       .def_prop_ro("num_states", [](const BoundComposition& self) { return self.composition.num_states(); })
       .def_prop_ro("num_arcs", [](const BoundComposition& self) { return self.composition.num_arcs(); })
       .def_prop_ro("rounding", [](const BoundComposition& self) { return self.with_path().rounding(); })
@@ -238,7 +239,8 @@ void bind_lattice(nb::module_& m) {
            std::uint64_t max_states, double seconds) {
           check_words(table, graph);
           const WithoutGil release;
-          return row_of(find_best_path(table, graph, {lm_weight, begins, ends, max_states}, Deadline(seconds)));
+          const CompositionOptions options{lm_weight, begins, ends, max_states, Deadline()};
+          return row_of(find_best_path(table, graph, options, Deadline(seconds)));
         },
         "table"_a.none(), "graph"_a, "lm_weight"_a, "begins"_a, "ends"_a, "max_states"_a, "seconds"_a,
         "The edges of the best path, its weight (-inf: there is none), whether it is proved, what no path exceeds, and "
@@ -248,8 +250,8 @@ void bind_lattice(nb::module_& m) {
            const std::vector<std::vector<WordId>>& ids, const WordGraph& graph, double lm_weight, bool begins,
            bool ends, std::uint64_t max_states, double seconds) {
           const WithoutGil release;
-          return row_of(find_best_path({tables, log_share, ids}, graph, {lm_weight, begins, ends, max_states},
-                                       Deadline(seconds)));
+          const CompositionOptions options{lm_weight, begins, ends, max_states, Deadline()};
+          return row_of(find_best_path({tables, log_share, ids}, graph, options, Deadline(seconds)));
         },
         "tables"_a, "log_share"_a, "ids"_a, "graph"_a, "lm_weight"_a, "begins"_a, "ends"_a, "max_states"_a,
         "seconds"_a, "The same under a mixture of models.");

@@ -2136,10 +2136,10 @@ class WordGraph:
 class Composition:
     """A word lattice times a language model."""
 
-    def __init__(self, table: NgramTable | None, graph: WordGraph, lm_weight: float, begins: bool, ends: bool, max_states: int) -> None: ...
+    def __init__(self, table: NgramTable | None, graph: WordGraph, lm_weight: float, begins: bool, ends: bool, max_states: int, seconds: float) -> None: ...
 
     @staticmethod
-    def mixture(tables: Sequence[NgramTable], log_share: Sequence[float], ids: Sequence[Sequence[int]], graph: WordGraph, lm_weight: float, begins: bool, ends: bool, max_states: int) -> Composition:
+    def mixture(tables: Sequence[NgramTable], log_share: Sequence[float], ids: Sequence[Sequence[int]], graph: WordGraph, lm_weight: float, begins: bool, ends: bool, max_states: int, seconds: float) -> Composition:
         """
         A word lattice times a mixture of models, words numbered for all of them together.
         """

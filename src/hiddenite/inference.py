@@ -26,7 +26,9 @@ from hiddenite.errors import (
     near_spellings,
 )
 from hiddenite.lattice import Lattice
+from hiddenite.mixture_inference import WeighedMixture
 from hiddenite.ngram import NgramModel
+from hiddenite.ngram_mixture import ModelMixture
 from hiddenite.proof import prove
 from hiddenite.query import EPSILON, Budget, MethodName, Query, Rejection, StrategyName
 from hiddenite.rescoring import Rescored
@@ -49,7 +51,7 @@ _Result = TypeVar("_Result", Decoded, KBest[Hypothesis], Samples[Sample], Margin
 # ------------------------------------------------------------------- one record
 
 
-def _check_candidates(lm: NgramModel, made: Candidates | Channel) -> None:
+def _check_candidates(lm: NgramModel | ModelMixture, made: Candidates | Channel) -> None:
     """Word ids mean nothing in another vocabulary."""
     if not isinstance(made, Candidates | Channel):
         raise ModelError(
@@ -61,8 +63,13 @@ def _check_candidates(lm: NgramModel, made: Candidates | Channel) -> None:
         )
 
 
-def _ask(lm: NgramModel, candidates: Candidates, query: Query, kind: type[_Result]) -> _Result:
+def _ask(lm: NgramModel | ModelMixture, candidates: Candidates, query: Query, kind: type[_Result]) -> _Result:
     _check_candidates(lm, candidates)
+    if isinstance(lm, ModelMixture):
+        query.task()  # checks what was asked
+        mixed = WeighedMixture(lm).answer(candidates, query)
+        assert isinstance(mixed, kind)
+        return mixed
     result = query.result(lm.engine.answer_readings([candidates.reading], query.task(), 0, 1)[0])
     if isinstance(result, Failure):
         raise _error(result)
@@ -83,7 +90,7 @@ def _require(result: Decoded | KBest[Hypothesis], require_exact: bool) -> None:
 
 
 def decode(
-    lm: NgramModel,
+    lm: NgramModel | ModelMixture,
     candidates: Candidates,
     *,
     method: MethodName = "auto",
@@ -104,17 +111,21 @@ def decode(
     """
     if proof and objective != "map":
         raise ModelError("a proof needs the objective map; leave out objective or proof")
+    if proof and isinstance(lm, ModelMixture):
+        raise ModelError("a proof is about one model's file, found a mixture; leave out proof")
     kinds = {"map": TaskKind.DECODE, "mbr": TaskKind.MBR}
     if objective not in kinds:
         raise UnknownSymbolError("objective", objective, near_spellings(objective, kinds))
     query = Query(kinds[objective], method, budget=Budget.of(budget), end=end, strategy=strategy)
     result = _ask(lm, candidates, query, Decoded)
     _require(result, require_exact)
-    return prove(lm, candidates, result, end=end, seconds=query.budget.seconds) if proof else result
+    if not proof or isinstance(lm, ModelMixture):
+        return result
+    return prove(lm, candidates, result, end=end, seconds=query.budget.seconds)
 
 
 def kbest(
-    lm: NgramModel,
+    lm: NgramModel | ModelMixture,
     candidates: Candidates,
     k: int,
     *,
@@ -131,7 +142,7 @@ def kbest(
 
 
 def sample(
-    lm: NgramModel,
+    lm: NgramModel | ModelMixture,
     candidates: Candidates,
     n: int,
     *,
@@ -163,7 +174,7 @@ def sample(
 
 
 def marginals(
-    lm: NgramModel,
+    lm: NgramModel | ModelMixture,
     candidates: Candidates,
     *,
     budget: Budget | float | None = None,

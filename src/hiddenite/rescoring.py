@@ -118,7 +118,8 @@ class Rescored:
     @functools.cached_property
     def core(self) -> Composition:
         """The product of the lattice and the model."""
-        how = (self._graph, self._scale, self._begin, self._end, self._max_states)
+        seconds = self._budget.seconds
+        how = (self._graph, self._scale, self._begin, self._end, self._max_states, seconds)
         if not self._numbers:
             return Composition(self._table, *how)
         tables, shares, ids = self._numbers.core()

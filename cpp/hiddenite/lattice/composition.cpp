@@ -172,6 +172,10 @@ void Composition::build(const WordGraph& graph, const CompositionOptions& option
     while (edge < num_edges_ && graph.from[edge] == node) ++edge;
     first_state[node] = node_.size();
     check_size(node_.size() + contexts.at(node).size(), arcs_.size(), options.max_states);
+    if (options.deadline.is_over()) {
+      throw ModelError("the budget ended at node " + std::to_string(node + 1) + " of " +
+                       std::to_string(graph.num_nodes) + " of the lattice under this model; give more time");
+    }
     for (std::size_t i = 0; i < contexts.at(node).size(); ++i) {
       const NodeId context = contexts.at(node)[i];
       node_.push_back(node);

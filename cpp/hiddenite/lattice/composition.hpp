@@ -28,6 +28,7 @@
 
 #include "hiddenite/base/random.hpp"
 #include "hiddenite/exact/bound/word_graph.hpp"
+#include "hiddenite/exact/proof.hpp"
 
 namespace hiddenite::lattice {
 
@@ -38,6 +39,7 @@ struct CompositionOptions {
   bool begins = true;  // after <s>; else after nothing that is known
   bool ends = true;    // </s> follows
   std::uint64_t max_states = std::numeric_limits<std::uint64_t>::max();
+  Deadline deadline{};  // of making the product
 };
 
 // Models mixed word by word: p(w | words before) = sum over m of share_m p_m(w | words before). Unlike the table
