@@ -3,8 +3,11 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <functional>
+
 #include "bindings.hpp"
 #include "hiddenite/base/error.hpp"
+#include "hiddenite/exact/search.hpp"
 #include "hiddenite/lattice/best_path.hpp"
 #include "hiddenite/lattice/word_errors.hpp"
 
@@ -46,6 +49,73 @@ std::vector<std::tuple<Labels, Labels, double>> rows_of(RankedSequences ranked) 
   return rows;
 }
 
+std::tuple<Labels, double, bool, double, std::uint64_t> row_of(BestPath best) {
+  const Certificate& c = best.certificate;
+  return {std::move(best.path.edges), best.path.log_weight, c.exact(), c.upper(), c.states()};
+}
+
+// A search by refinement, and the language model's table that it refers to.
+struct LatticeSearch {
+  LatticeSearch(const NgramTable& table, const WordGraph& graph, const GraphOptions& options, Strategy strategy,
+                bool paper)
+      : method(paper ? Method::PAPER : Method::REFINE), num_nodes(graph.num_nodes), num_edges(graph.num_edges()),
+        make([&table, graph, options, strategy, this] {
+          return make_graph_relaxation(table, graph, method, options, strategy);
+        }),
+        decoder(make()) {}
+  Method method;
+  std::uint32_t num_nodes;
+  std::size_t num_edges;
+  std::function<std::unique_ptr<GraphRelaxation>()> make;
+  Decoder decoder;
+};
+
+Deadline deadline_of(double seconds, std::uint64_t refinements, std::uint64_t states) {
+  return Deadline(Budget{seconds, refinements, states});
+}
+
+// exact, upper, refinements, states
+using ProofRow = std::tuple<bool, double, std::uint64_t, std::uint64_t>;
+ProofRow proof_row(const Certificate& c) { return {c.exact(), c.upper(), c.refinements(), c.states()}; }
+
+void bind_lattice_search(nb::module_& m) {
+  nb::class_<LatticeSearch>(m, "LatticeSearch", "The best paths of a lattice by refinement of a bound.")
+      .def("__init__",
+           [](LatticeSearch* self, const NgramTable& table, const WordGraph& graph, double lm_weight, bool begins,
+              bool ends, Strategy strategy, bool paper) {
+             check_words(&table, graph);
+             if (!(lm_weight >= 0.0)) throw nb::value_error("the weight of the model is below 0");
+             new (self) LatticeSearch(table, graph, {lm_weight, begins, ends, 0.0}, strategy, paper);
+           },
+           nb::keep_alive<1, 2>(), "table"_a, "graph"_a, "lm_weight"_a, "begins"_a, "ends"_a,
+           "strategy"_a = Strategy::ALL_BY_ONE, "paper"_a = false)
+      .def("step", [](LatticeSearch& self) {
+        self.decoder.step();
+        return self.decoder.last();
+      }, nb::call_guard<WithoutGil>())
+      .def("run", [](LatticeSearch& self, double seconds, std::uint64_t refinements, std::uint64_t states) {
+        const WithoutGil release;
+        Decoded decoded = self.decoder.run(deadline_of(seconds, refinements, states), self.method);
+        return std::tuple(std::move(decoded.path), decoded.log_weight, proof_row(decoded.certificate));
+      }, "seconds"_a, "refinements"_a, "states"_a, "edges, log weight, (exact, upper, refinements, states)")
+      .def("kbest", [](const LatticeSearch& self, std::size_t k, const Labels& label, double seconds,
+                       std::uint64_t refinements, std::uint64_t states) {
+        if (!label.empty() && label.size() != self.num_edges) throw nb::value_error("one label for each edge");
+        const WithoutGil release;
+        const auto q = self.make();
+        KBest best = kbest_of_graph(*q, k, label, self.method, deadline_of(seconds, refinements, states));
+        return std::tuple(std::move(best.paths), std::move(best.log_weights), proof_row(best.certificate));
+      }, "k"_a, "label"_a, "seconds"_a, "refinements"_a, "states"_a,
+         "The k best paths, of those with equal labels the best: edges, log weights, (exact, upper, refinements, "
+         "states).")
+      .def("states", [](const LatticeSearch& self, std::uint32_t node) {
+        if (node > self.num_nodes) throw nb::index_error("no such node");
+        std::vector<std::tuple<std::vector<WordId>, bool>> rows;
+        for (StateView& view : self.decoder.relaxation().states(node)) rows.emplace_back(view.words, view.closed);
+        return rows;
+      }, "node"_a, "What the states at a node know: words, and whether nothing else matters.");
+}
+
 std::pair<Labels, double> as_pair(GraphPath path) { return {std::move(path.edges), path.log_weight}; }
 
 }  // namespace
@@ -74,21 +144,22 @@ void bind_lattice(nb::module_& m) {
   nb::class_<BoundComposition>(m, "Composition", "A word lattice times a language model.")
       .def("__init__",
            [](BoundComposition* self, const NgramTable* table, const WordGraph& graph, double lm_weight, bool begins,
-              bool ends, std::uint64_t max_states) {
+              bool ends, std::uint64_t max_states, double seconds) {
              check_words(table, graph);
              const WithoutGil release;
-             new (self) BoundComposition(table, graph, {lm_weight, begins, ends, max_states});
+             new (self) BoundComposition(table, graph, {lm_weight, begins, ends, max_states, Deadline(seconds)});
            },
-           "table"_a.none(), "graph"_a, "lm_weight"_a, "begins"_a, "ends"_a, "max_states"_a)
+           "table"_a.none(), "graph"_a, "lm_weight"_a, "begins"_a, "ends"_a, "max_states"_a, "seconds"_a)
       .def_static("mixture",
                   [](const std::vector<const NgramTable*>& tables, const std::vector<double>& log_share,
                      const std::vector<std::vector<WordId>>& ids, const WordGraph& graph, double lm_weight, bool begins,
-                     bool ends, std::uint64_t max_states) {
+                     bool ends, std::uint64_t max_states, double seconds) {
                     const WithoutGil release;
-                    return BoundComposition({tables, log_share, ids}, graph, {lm_weight, begins, ends, max_states});
+                    return BoundComposition({tables, log_share, ids}, graph,
+                                            {lm_weight, begins, ends, max_states, Deadline(seconds)});
                   },
                   "tables"_a, "log_share"_a, "ids"_a, "graph"_a, "lm_weight"_a, "begins"_a, "ends"_a, "max_states"_a,
-                  "A word lattice times a mixture of models, words numbered for all of them together.")
+                  "seconds"_a, "A word lattice times a mixture of models, words numbered for all of them together.")
       .def_prop_ro("num_states", [](const BoundComposition& self) { return self.composition.num_states(); })
       .def_prop_ro("num_arcs", [](const BoundComposition& self) { return self.composition.num_arcs(); })
       .def_prop_ro("rounding", [](const BoundComposition& self) { return self.with_path().rounding(); })
@@ -165,14 +236,26 @@ void bind_lattice(nb::module_& m) {
         "The expected word errors of a sequence, and the share of paths that they leave out; None beyond max_rows.");
   m.def("best_lattice_path",
         [](const NgramTable* table, const WordGraph& graph, double lm_weight, bool begins, bool ends,
-           std::uint64_t max_states) {
+           std::uint64_t max_states, double seconds) {
           check_words(table, graph);
           const WithoutGil release;
-          BestPath best = find_best_path(table, graph, {lm_weight, begins, ends, max_states});
-          return std::tuple(std::move(best.path.edges), best.path.log_weight, best.num_states);
+          const CompositionOptions options{lm_weight, begins, ends, max_states, Deadline()};
+          return row_of(find_best_path(table, graph, options, Deadline(seconds)));
         },
-        "table"_a.none(), "graph"_a, "lm_weight"_a, "begins"_a, "ends"_a, "max_states"_a,
-        "The edges of the best path, its weight (-inf: there is none), and how many states the search made.");
+        "table"_a.none(), "graph"_a, "lm_weight"_a, "begins"_a, "ends"_a, "max_states"_a, "seconds"_a,
+        "The edges of the best path, its weight (-inf: there is none), whether it is proved, what no path exceeds, and "
+        "how many states the search made.");
+  m.def("best_mixture_path",
+        [](const std::vector<const NgramTable*>& tables, const std::vector<double>& log_share,
+           const std::vector<std::vector<WordId>>& ids, const WordGraph& graph, double lm_weight, bool begins,
+           bool ends, std::uint64_t max_states, double seconds) {
+          const WithoutGil release;
+          const CompositionOptions options{lm_weight, begins, ends, max_states, Deadline()};
+          return row_of(find_best_path({tables, log_share, ids}, graph, options, Deadline(seconds)));
+        },
+        "tables"_a, "log_share"_a, "ids"_a, "graph"_a, "lm_weight"_a, "begins"_a, "ends"_a, "max_states"_a,
+        "seconds"_a, "The same under a mixture of models.");
+  bind_lattice_search(m);
   m.def("word_errors", [](const Labels& a, const Labels& b) { return word_errors(a, b); }, "a"_a, "b"_a,
         "Levenshtein's distance.");
   m.def("error_matrix", &error_matrix, "sequences"_a, nb::call_guard<WithoutGil>(),

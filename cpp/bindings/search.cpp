@@ -1,6 +1,7 @@
 #include "hiddenite/exact/search.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -14,15 +15,28 @@ using namespace nb::literals;
 
 namespace {
 
+using NodePair = std::pair<std::uint32_t, std::uint32_t>;
+
 // The steppers refer to their candidates; here these live beside them.
 struct Problem {
   Problem(const NgramTable& table, const Input<std::uint64_t>& begin, const Input<WordId>& words,
-          const Input<double>& log_weights, bool ends)
+          const Input<double>& log_weights, bool ends, const std::vector<NodePair>& nodes = {})
       : table(table) {
     const std::span<const std::uint64_t> begins(begin.data(), begin.size());
     check(begins, words, log_weights);
+    std::vector<Span> spans;
+    for (const auto& [from, to] : nodes) spans.push_back({from, to});
+    check_spans(spans, begins.size() - 1);
     candidates = std::make_unique<Candidates>(Candidates::from_csr(
-        begins, {words.data(), words.size()}, {log_weights.data(), log_weights.size()}, ends));
+        begins, {words.data(), words.size()}, {log_weights.data(), log_weights.size()}, ends, spans));
+  }
+
+  static void check_spans(const std::vector<Span>& spans, std::size_t num_slots) {
+    bool fits = spans.empty() || spans.size() == num_slots;
+    for (std::size_t i = 0; fits && i < spans.size(); ++i) {
+      fits = spans[i].from < spans[i].to && (i == 0 || spans[i - 1].to <= spans[i].to);
+    }
+    if (!fits) throw nb::value_error("the nodes do not lead upwards, slot by slot");
   }
 
   void check(std::span<const std::uint64_t> begins, const Input<WordId>& words, const Input<double>& log_weights) {
@@ -44,6 +58,9 @@ struct Problem {
 
   std::unique_ptr<Relaxation> relaxation(Weighting weighting, Strategy strategy, bool paper,
                                          std::size_t widest_row = BestPaths::WIDEST_ROW) const {
+    if (!candidates->is_chain()) {
+      return make_relaxation(table, *candidates, paper ? Method::PAPER : Method::REFINE, weighting, strategy);
+    }
     if (paper) return std::make_unique<PaperRelaxation>(table, *candidates, weighting);
     return std::make_unique<Refinement>(table, *candidates, weighting, strategy, widest_row);
   }
@@ -72,7 +89,9 @@ constexpr std::uint64_t NO_LIMIT = std::numeric_limits<std::uint64_t>::max();
 using StateRow = std::tuple<std::vector<WordId>, bool>;
 
 std::vector<StateRow> state_rows(const Problem& problem, const Relaxation& q, std::size_t position) {
-  if (position >= problem.candidates->length() + problem.candidates->ends) throw nb::index_error("no such position");
+  const Candidates& candidates = *problem.candidates;
+  const std::size_t size = candidates.is_chain() ? candidates.num_positions() : candidates.num_joints();
+  if (position >= size) throw nb::index_error("no such position");
   std::vector<StateRow> rows;
   for (StateView& view : q.states(position)) rows.emplace_back(std::move(view.words), view.closed);
   return rows;
@@ -92,7 +111,7 @@ struct BoundDecoder : Problem {
   BoundDecoder(Problem problem, Strategy strategy, bool paper)
       : Problem(std::move(problem)),
         method(paper ? Method::PAPER : Method::REFINE),
-        decoder(table, *candidates, relaxation(Weighting::BEST, strategy, paper)) {}
+        decoder(relaxation(Weighting::BEST, strategy, paper)) {}
   Method method;
   Decoder decoder;
 };
@@ -100,7 +119,7 @@ struct BoundDecoder : Problem {
 struct BoundSampler : Problem {
   BoundSampler(Problem problem, SamplerOptions options, Strategy strategy, bool paper, std::uint64_t seed)
       : Problem(std::move(problem)),
-        sampler(table, *candidates, relaxation(Weighting::TOTAL, strategy, paper), options, Random(seed)) {}
+        sampler(relaxation(Weighting::TOTAL, strategy, paper), options, Random(seed)) {}
   Sampler sampler;
 };
 
@@ -213,11 +232,12 @@ void bind_decoder(nb::module_& m) {
   nb::class_<BoundDecoder>(m, "Decoder", "Decoding by refinement, step by step.")
       .def("__init__",
            [](BoundDecoder* self, const NgramTable& table, Input<std::uint64_t> begin, Input<WordId> words,
-              Input<double> log_weights, bool ends, Strategy strategy, bool paper) {
-             new (self) BoundDecoder(Problem(table, begin, words, log_weights, ends), strategy, paper);
+              Input<double> log_weights, bool ends, Strategy strategy, bool paper,
+              const std::vector<NodePair>& spans) {
+             new (self) BoundDecoder(Problem(table, begin, words, log_weights, ends, spans), strategy, paper);
            },
            nb::keep_alive<1, 2>(), "table"_a, "begin"_a, "words"_a, "log_weights"_a, "ends"_a = true,
-           "strategy"_a = Strategy::ALL_BY_ONE, "paper"_a = false)
+           "strategy"_a = Strategy::ALL_BY_ONE, "paper"_a = false, "spans"_a = std::vector<NodePair>())
       .def("step", [](BoundDecoder& self) {
         self.decoder.step();
         return self.decoder.last();
@@ -225,6 +245,10 @@ void bind_decoder(nb::module_& m) {
       .def("run", &run_decoder, "seconds"_a = NO_SECONDS, "refinements"_a = NO_LIMIT, "states"_a = NO_LIMIT,
            "path, log weight, exact, upper, lower, refinements, states")
       .def_prop_ro("best_path", [](const BoundDecoder& self) { return self.decoder.best_path(); })
+      .def_prop_ro("edges", [](const BoundDecoder& self) {
+        CandidateGraph graph = graph_of(*self.candidates);
+        return std::pair(std::move(graph.slot), std::move(graph.candidate));
+      }, "Of a lattice: the slot of each edge, and the candidate by its place in the slot; paths are edges then.")
       .def("states", [](const BoundDecoder& self, std::size_t position) {
         return state_rows(self, self.decoder.relaxation(), position);
       }, "position"_a, "What the states before a position know: words, and whether nothing else matters.");

@@ -511,7 +511,7 @@ class Relaxation:
 class Decoder:
     """Decoding by refinement, step by step."""
 
-    def __init__(self, table: NgramTable, begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: bool = True, strategy: Strategy = Strategy.ALL_BY_ONE, paper: bool = False) -> None: ...
+    def __init__(self, table: NgramTable, begin: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: bool = True, strategy: Strategy = Strategy.ALL_BY_ONE, paper: bool = False, spans: Sequence[tuple[int, int]] = []) -> None: ...
 
     def step(self) -> DecodeStep: ...
 
@@ -520,6 +520,12 @@ class Decoder:
 
     @property
     def best_path(self) -> list[int]: ...
+
+    @property
+    def edges(self) -> tuple[list[int], list[int]]:
+        """
+        Of a lattice: the slot of each edge, and the candidate by its place in the slot; paths are edges then.
+        """
 
     def states(self, position: int) -> list[tuple[list[int], bool]]:
         """
@@ -2130,10 +2136,10 @@ class WordGraph:
 class Composition:
     """A word lattice times a language model."""
 
-    def __init__(self, table: NgramTable | None, graph: WordGraph, lm_weight: float, begins: bool, ends: bool, max_states: int) -> None: ...
+    def __init__(self, table: NgramTable | None, graph: WordGraph, lm_weight: float, begins: bool, ends: bool, max_states: int, seconds: float) -> None: ...
 
     @staticmethod
-    def mixture(tables: Sequence[NgramTable], log_share: Sequence[float], ids: Sequence[Sequence[int]], graph: WordGraph, lm_weight: float, begins: bool, ends: bool, max_states: int) -> Composition:
+    def mixture(tables: Sequence[NgramTable], log_share: Sequence[float], ids: Sequence[Sequence[int]], graph: WordGraph, lm_weight: float, begins: bool, ends: bool, max_states: int, seconds: float) -> Composition:
         """
         A word lattice times a mixture of models, words numbered for all of them together.
         """
@@ -2183,10 +2189,33 @@ def expected_errors(composition: Composition, label: Sequence[int], sequence: Se
     The expected word errors of a sequence, and the share of paths that they leave out; None beyond max_rows.
     """
 
-def best_lattice_path(table: NgramTable | None, graph: WordGraph, lm_weight: float, begins: bool, ends: bool, max_states: int) -> tuple[list[int], float, int]:
+def best_lattice_path(table: NgramTable | None, graph: WordGraph, lm_weight: float, begins: bool, ends: bool, max_states: int, seconds: float) -> tuple[list[int], float, bool, float, int]:
     """
-    The edges of the best path, its weight (-inf: there is none), and how many states the search made.
+    The edges of the best path, its weight (-inf: there is none), whether it is proved, what no path exceeds, and how many states the search made.
     """
+
+def best_mixture_path(tables: Sequence[NgramTable], log_share: Sequence[float], ids: Sequence[Sequence[int]], graph: WordGraph, lm_weight: float, begins: bool, ends: bool, max_states: int, seconds: float) -> tuple[list[int], float, bool, float, int]:
+    """The same under a mixture of models."""
+
+class LatticeSearch:
+    """The best paths of a lattice by refinement of a bound."""
+
+    def __init__(self, table: NgramTable, graph: WordGraph, lm_weight: float, begins: bool, ends: bool, strategy: Strategy = Strategy.ALL_BY_ONE, paper: bool = False) -> None: ...
+
+    def step(self) -> DecodeStep: ...
+
+    def run(self, seconds: float, refinements: int, states: int) -> tuple[list[int], float, tuple[bool, float, int, int]]:
+        """edges, log weight, (exact, upper, refinements, states)"""
+
+    def kbest(self, k: int, label: Sequence[int], seconds: float, refinements: int, states: int) -> tuple[list[list[int]], list[float], tuple[bool, float, int, int]]:
+        """
+        The k best paths, of those with equal labels the best: edges, log weights, (exact, upper, refinements, states).
+        """
+
+    def states(self, node: int) -> list[tuple[list[int], bool]]:
+        """
+        What the states at a node know: words, and whether nothing else matters.
+        """
 
 def word_errors(a: Sequence[int], b: Sequence[int]) -> int:
     """Levenshtein's distance."""

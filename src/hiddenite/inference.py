@@ -3,7 +3,7 @@
 A target is a language model times candidates with channel weights. ``method`` picks among exact methods that
 give the same answers at different cost: ``refine`` (refinement of an upper bound), ``paper`` (the same as
 published), ``full`` (dynamic programming over the model's states), ``dominance`` (the same without states
-that provably lose), and ``auto``; word lattices are for the last three. See ``cpp/hiddenite/engine.hpp`` for
+that provably lose), and ``auto``. See ``cpp/hiddenite/engine.hpp`` for
 the door to the core.
 """
 
@@ -25,9 +25,13 @@ from hiddenite.errors import (
     UnknownSymbolError,
     near_spellings,
 )
+from hiddenite.lattice import Lattice
+from hiddenite.mixture_inference import WeighedMixture
 from hiddenite.ngram import NgramModel
+from hiddenite.ngram_mixture import ModelMixture
 from hiddenite.proof import prove
-from hiddenite.query import EPSILON, STRATEGIES, Budget, MethodName, Query, Rejection, StrategyName
+from hiddenite.query import EPSILON, Budget, MethodName, Query, Rejection, StrategyName
+from hiddenite.rescoring import Rescored
 from hiddenite.results import (
     Decoded,
     Failure,
@@ -36,9 +40,9 @@ from hiddenite.results import (
     Marginals,
     Sample,
     Samples,
-    Step,
     WordAnswer,
 )
+from hiddenite.searching import Search, refining
 
 BATCH = 64  # records a call to the core; what an interrupt waits for
 _Result = TypeVar("_Result", Decoded, KBest[Hypothesis], Samples[Sample], Marginals)
@@ -47,7 +51,7 @@ _Result = TypeVar("_Result", Decoded, KBest[Hypothesis], Samples[Sample], Margin
 # ------------------------------------------------------------------- one record
 
 
-def _check_candidates(lm: NgramModel, made: Candidates | Channel) -> None:
+def _check_candidates(lm: NgramModel | ModelMixture, made: Candidates | Channel) -> None:
     """Word ids mean nothing in another vocabulary."""
     if not isinstance(made, Candidates | Channel):
         raise ModelError(
@@ -59,8 +63,13 @@ def _check_candidates(lm: NgramModel, made: Candidates | Channel) -> None:
         )
 
 
-def _ask(lm: NgramModel, candidates: Candidates, query: Query, kind: type[_Result]) -> _Result:
+def _ask(lm: NgramModel | ModelMixture, candidates: Candidates, query: Query, kind: type[_Result]) -> _Result:
     _check_candidates(lm, candidates)
+    if isinstance(lm, ModelMixture):
+        query.task()  # checks what was asked
+        mixed = WeighedMixture(lm).answer(candidates, query)
+        assert isinstance(mixed, kind)
+        return mixed
     result = query.result(lm.engine.answer_readings([candidates.reading], query.task(), 0, 1)[0])
     if isinstance(result, Failure):
         raise _error(result)
@@ -81,7 +90,7 @@ def _require(result: Decoded | KBest[Hypothesis], require_exact: bool) -> None:
 
 
 def decode(
-    lm: NgramModel,
+    lm: NgramModel | ModelMixture,
     candidates: Candidates,
     *,
     method: MethodName = "auto",
@@ -102,17 +111,21 @@ def decode(
     """
     if proof and objective != "map":
         raise ModelError("a proof needs the objective map; leave out objective or proof")
+    if proof and isinstance(lm, ModelMixture):
+        raise ModelError("a proof is about one model's file, found a mixture; leave out proof")
     kinds = {"map": TaskKind.DECODE, "mbr": TaskKind.MBR}
     if objective not in kinds:
         raise UnknownSymbolError("objective", objective, near_spellings(objective, kinds))
     query = Query(kinds[objective], method, budget=Budget.of(budget), end=end, strategy=strategy)
     result = _ask(lm, candidates, query, Decoded)
     _require(result, require_exact)
-    return prove(lm, candidates, result, end=end, seconds=query.budget.seconds) if proof else result
+    if not proof or isinstance(lm, ModelMixture):
+        return result
+    return prove(lm, candidates, result, end=end, seconds=query.budget.seconds)
 
 
 def kbest(
-    lm: NgramModel,
+    lm: NgramModel | ModelMixture,
     candidates: Candidates,
     k: int,
     *,
@@ -129,7 +142,7 @@ def kbest(
 
 
 def sample(
-    lm: NgramModel,
+    lm: NgramModel | ModelMixture,
     candidates: Candidates,
     n: int,
     *,
@@ -161,7 +174,7 @@ def sample(
 
 
 def marginals(
-    lm: NgramModel,
+    lm: NgramModel | ModelMixture,
     candidates: Candidates,
     *,
     budget: Budget | float | None = None,
@@ -178,65 +191,43 @@ def marginals(
     return _ask(lm, candidates, query, Marginals)
 
 
-class Search(Iterator[Step]):
-    """A search that is watched turn by turn; see :func:`search`."""
-
-    def __init__(
-        self, lm: NgramModel, candidates: Candidates, method: str, strategy: StrategyName, end: bool
-    ) -> None:
-        if strategy not in STRATEGIES:
-            raise UnknownSymbolError("strategy", strategy, near_spellings(strategy, STRATEGIES))
-        if method not in ("refine", "paper"):
-            raise UnknownSymbolError("method", method, near_spellings(method, ("refine", "paper")))
-        _check_candidates(lm, candidates)
-        if candidates.spans:
-            raise ModelError("search needs positions in a row, found a lattice; use decode")
-        self._vocabulary = candidates.vocabulary
-        self._distinct = [_distinct_words(candidates, i) for i in range(len(candidates))]
-        self._decoder = Decoder(
-            lm.engine.table,
-            candidates.begin,
-            candidates.word_ids,
-            candidates.log_weights,
-            end,
-            STRATEGIES[strategy],
-            method == "paper",
-        )
-        self.done = False  # the last path is proved to be the best of all
-
-    def __next__(self) -> Step:
-        if self.done:
-            raise StopIteration
-        step = self._decoder.step()
-        self.done = step.done
-        return Step(
-            tuple(words[k] for words, k in zip(self._distinct, step.trial.path, strict=True)),
-            step.trial.log_q,
-            step.trial.log_p,
-            step.upper,
-            step.lower,
-            step.states,
-        )
-
-    def contexts(self, position: int) -> list[tuple[str, ...]]:
-        """Return what the bound's states before a position know: the words that the history ends in.
-
-        The number of positions stands for ``</s>``. A search begins with one state each, which knows nothing;
-        contexts of several words are where it had to look closer.
-        """
-        return [tuple(self._vocabulary[w] for w in words) for words, _ in self._decoder.states(position)]
-
-
 def search(
     lm: NgramModel,
-    candidates: Candidates,
+    candidates: Candidates | Lattice,
     *,
     method: Literal["refine", "paper"] = "refine",
     strategy: StrategyName = "all",
     end: bool = True,
 ) -> Search:
-    """Watch the search: the bound's best path at each turn, until it is proved to be the best of all."""
-    return Search(lm, candidates, method, strategy, end)
+    """Watch the search: the bound's best path at each turn, until it is proved to be the best of all.
+
+    A :class:`Lattice` has the weights of its own header; :meth:`Rescored.search` has others.
+    """
+    if isinstance(candidates, Lattice):
+        return Rescored(candidates, lm, end=end).search(method=method, strategy=strategy)
+    core_strategy, is_paper = refining(method, strategy)
+    _check_candidates(lm, candidates)
+    decoder = Decoder(
+        lm.engine.table,
+        candidates.begin,
+        candidates.word_ids,
+        candidates.log_weights,
+        end,
+        core_strategy,
+        is_paper,
+        candidates.spans,
+    )
+    if candidates.spans:
+        slots, places = decoder.edges
+        texts = [candidates.words(i) for i in range(len(candidates))]
+        edges = [texts[slot][place] for slot, place in zip(slots, places, strict=True)]
+        return Search(decoder, lambda path: tuple(edges[e] for e in path), candidates.vocabulary)
+    distinct = [_distinct_words(candidates, i) for i in range(len(candidates))]
+    return Search(
+        decoder,
+        lambda path: tuple(words[k] for words, k in zip(distinct, path, strict=True)),
+        candidates.vocabulary,
+    )
 
 
 def _distinct_words(candidates: Candidates, position: int) -> list[str]:

@@ -10,16 +10,20 @@ that nothing is approximated. A word that only some models list has probability 
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from hiddenite._core import Composition, NgramTable, WordGraph
+from hiddenite._core import NgramTable, limit_order, mix_tables, mixture_log_probs
 from hiddenite.errors import ModelError, OptionError
+from hiddenite.files.corpus import tokenize
 from hiddenite.ngram import NgramModel
-from hiddenite.vocabulary import SENTENCE_BEGIN, SENTENCE_END, UNKNOWN
+from hiddenite.scores import SentenceScores
+from hiddenite.vocabulary import SENTENCE_BEGIN, SENTENCE_END, UNKNOWN, Vocabulary
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ModelMixture:
     """Language models and what each of them counts; weights are divided by their sum."""
 
@@ -45,6 +49,12 @@ class ModelMixture:
     def __contains__(self, word: object) -> bool:
         return any(word in model for model in self.models)
 
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The words of all models, for channels."""
+        words = [limit_order(model._table, 1) for model in self.models]
+        return NgramModel(mix_tables(words, list(self.weights))).vocabulary
+
     def numbered(self) -> MixtureWords:
         """Return a new numbering of words for all models together."""
         return MixtureWords(self)
@@ -58,6 +68,43 @@ class ModelMixture:
             if not is_known or word in model or word == SENTENCE_END
         )
         return math.log(total) if total > 0 else -math.inf
+
+    def score_text(
+        self, text: bytes, threads: int = 0, name: str = "<sentences>", first_line: int = 1
+    ) -> SentenceScores:
+        """Score UTF-8 text, one sentence a line, as :meth:`NgramModel.score_text`."""
+        tokens = self.models[0].score_text(text, threads, name, first_line).tokens_column
+        log_probs, is_known = self._tokens(text, name)
+        sums, known, oov = array("d"), array("d"), array("I")
+        at = 0
+        for size in tokens:
+            here = range(at, at + size)
+            sums.append(math.fsum(log_probs[i] for i in here))
+            known.append(math.fsum(log_probs[i] for i in here if is_known[i]))
+            oov.append(sum(not is_known[i] for i in here))
+            at += size
+        return SentenceScores(sums, known, array("I", tokens), oov)
+
+    def full_scores(self, sentence: str | bytes) -> list[tuple[float, int, bool]]:
+        """Return for each word ln p, the longest n-gram that a model gave it by, and whether it is OOV."""
+        text = sentence.encode() if isinstance(sentence, str) else sentence
+        log_probs, is_known = self._tokens(text + b"\n", "<sentence>")
+        lengths = [[length for _, length, _ in model.full_scores(text)] for model in self.models]
+        rows = zip(log_probs, map(max, *lengths), is_known, strict=True)
+        return [(log_prob, length, not known) for log_prob, length, known in rows]
+
+    def _tokens(self, text: bytes, name: str) -> tuple[list[float], list[bool]]:
+        """Return of each word and each end of line ln p, and whether any model lists it."""
+        import numpy as np  # noqa: PLC0415  (scoring by one model needs no NumPy)
+
+        columns = np.stack(mixture_log_probs([model._table for model in self.models], text, name))
+        shares = np.log(np.array(self.weights))
+        log_probs = np.logaddexp.reduce(columns + shares[:, None], axis=0)
+        is_known: list[bool] = []
+        for line in text.decode().removesuffix("\n").split("\n") if text else ():
+            is_known += [word in self for word in tokenize(line)]
+            is_known.append(True)
+        return log_probs.tolist(), is_known
 
 
 @dataclass(slots=True)
@@ -76,11 +123,8 @@ class MixtureWords:
         """Return the word's number, a new one for a new word."""
         return self.number.setdefault(word, len(self.number))
 
-    def composition(
-        self, graph: WordGraph, lm_weight: float, begin: bool, end: bool, max_states: int
-    ) -> Composition:
-        """Return a lattice of these words times the mixture."""
+    def core(self) -> tuple[list[NgramTable], list[float], list[list[int]]]:
+        """Return the models' tables, ln of their weights, and the words' numbers in each, for the core."""
         tables: list[NgramTable] = [model._table for model in self.mixture.models]
         shares = [math.log(weight) for weight in self.mixture.weights]
-        ids = [[model.vocabulary.id(word) for word in self.number] for model in self.mixture.models]
-        return Composition.mixture(tables, shares, ids, graph, lm_weight, begin, end, max_states)
+        return tables, shares, [[m.vocabulary.id(word) for word in self.number] for m in self.mixture.models]

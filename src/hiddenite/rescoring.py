@@ -5,38 +5,63 @@
         + for each word: lm_weight * ln p(word | words before) + word_penalty
     all divided by the temperature.
 
-The best path is searched for best first under a bound that knows the last word alone, and is found without
-most of the product of the two (``cpp/hiddenite/lattice/best_path.hpp``); its certificate says ``refine``. All
-other questions are dynamic programs on the product, walked once when the first is asked, with epsilon edges,
-fillers and parallel edges as they are; their certificates say ``full``: no path was left out. Mixtures of
-models (:class:`~hiddenite.ngram_mixture.ModelMixture`) have no such bound: their best path is found on the
-product too.
+How the best path is found (``method``), always with the same answer:
+
+    dominance      best first, under a bound that knows the last word alone: states that provably lose are
+                   never made (``cpp/hiddenite/lattice/best_path.hpp``); ``auto`` is this
+    refine, paper  the loop of :func:`hiddenite.search` on the lattice: a bound is refined where its best path
+                   was too optimistic (``cpp/hiddenite/exact/bound/graph_bound.hpp``); for one model
+    full           on the product of lattice and model
+
+A ``budget`` that ends first gives the best so far and what the best can weigh. Sums, posteriors, draws and
+sequences of the largest sum are dynamic programs on the product, walked once when the first is asked, with
+epsilon edges, fillers and parallel edges as they are; their certificates say ``full``: no path was left out.
+Mixtures of models (:class:`~hiddenite.ngram_mixture.ModelMixture`) are asked in the same ways.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
-from hiddenite._core import SILENT, Composition, best_lattice_path
-from hiddenite.errors import ModelError
+from hiddenite._core import (
+    SILENT,
+    Composition,
+    LatticeSearch,
+    NgramTable,
+    best_lattice_path,
+    best_mixture_path,
+)
+from hiddenite.errors import EmptySupportError, ModelError, UnknownSymbolError, near_spellings
 from hiddenite.lattice import Lattice
 from hiddenite.lattice.columns import Columns, LatticeWeights
 from hiddenite.lattice.lattice import Edge
 from hiddenite.ngram import NgramModel
 from hiddenite.ngram_mixture import MixtureWords, ModelMixture
 from hiddenite.options import check_seed
+from hiddenite.query import Budget, StrategyName
 from hiddenite.results import Certificate, Decoded, Hypothesis, KBest, Sample, Samples
+from hiddenite.searching import WATCHED, Search, refining
 from hiddenite.vocabulary import SENTENCE_BEGIN, SENTENCE_END
 
-__all__ = ["MAX_PREFIXES", "TRANSPARENT", "Distinct", "LatticeWeights", "Rescored"]
+__all__ = [
+    "MAX_PREFIXES",
+    "METHODS",
+    "TRANSPARENT",
+    "Distinct",
+    "LatticeMethod",
+    "LatticeWeights",
+    "Rescored",
+]
 
 # Words of recognisers' lattices that are no words of a text: sentence ends, which are added, and silence.
 TRANSPARENT = frozenset({SENTENCE_BEGIN, SENTENCE_END, "!SENT_START", "!SENT_END", "-pau-", "<sil>", "<SIL>"})
 MAX_PREFIXES = 200_000  # opened by the search for sequences of the largest sum
 Distinct = Literal["max", "sum", "paths"]
+LatticeMethod = Literal["auto", "refine", "paper", "full", "dominance"]
+METHODS: tuple[LatticeMethod, ...] = ("auto", "refine", "paper", "full", "dominance")
 
 
 class Rescored:
@@ -52,6 +77,8 @@ class Rescored:
         begin: bool = True,
         end: bool = True,
         max_states: int = 50_000_000,
+        method: LatticeMethod = "auto",
+        budget: Budget | float | None = None,
     ) -> None:
         if not isinstance(lattice, Lattice):
             raise ModelError(
@@ -59,8 +86,15 @@ class Rescored:
             )
         if not isinstance(lm, NgramModel | ModelMixture | None):
             raise ModelError(f"found {lm!r:.40}, expected a language model; NgramModel.load reads one")
+        if method not in METHODS:
+            raise UnknownSymbolError("method", method, near_spellings(method, METHODS))
+        if method in WATCHED and not isinstance(lm, NgramModel):
+            what = "the lattice's own scores are exact as they are" if lm is None else "found a mixture"
+            raise ModelError(f"{method} refines a bound of one language model; {what}; use auto")
         self.lattice = lattice
         self.lm = lm
+        self._method = method
+        self._budget = Budget.of(budget)
         weights = weights or LatticeWeights()
         scales = lattice.scales
         lm_weight = scales.language if weights.lm_weight is None else weights.lm_weight
@@ -69,22 +103,13 @@ class Rescored:
         numbers = lm.numbered() if isinstance(lm, ModelMixture) else None if lm is None else lm.vocabulary
         self._columns = Columns(lattice, numbers, weights, transparent)
         self.words = self._columns.words  # [label]
-        scale = lm_weight / weights.temperature if lm is not None else 0.0
-        self._make_product: Callable[[], Composition]
-        self._best_edges: list[int] = []
-        self._best_log_weight = -math.inf
-        if isinstance(numbers, MixtureWords):
-            joint = (self._columns.graph(), scale, begin, end, max_states)
-            self._make_product = functools.partial(numbers.composition, *joint)
-            if self.core.has_path:
-                self._best_edges, self._best_log_weight = self.core.best()
-            self._num_states = self.core.num_states
-        else:
-            table = lm._table if isinstance(lm, NgramModel) else None
-            product = (table, self._columns.graph(), scale, begin, end, max_states)
-            self._make_product = functools.partial(Composition, *product)
-            self._best_edges, self._best_log_weight, self._num_states = best_lattice_path(*product)
-        if self._best_log_weight == -math.inf:
+        self._scale = lm_weight / weights.temperature if lm is not None else 0.0
+        self._begin, self._end = begin, end
+        self._max_states = max_states
+        self._graph = self._columns.graph()
+        self._numbers = numbers if isinstance(numbers, MixtureWords) else None
+        self._best_edges, self._best_log_weight, self._proof = self._find_best()
+        if self._proof.upper == -math.inf:
             raise ModelError(self._why_no_path())
 
     def __repr__(self) -> str:
@@ -93,7 +118,64 @@ class Rescored:
     @functools.cached_property
     def core(self) -> Composition:
         """The product of the lattice and the model."""
-        return self._make_product()
+        seconds = self._budget.seconds
+        how = (self._graph, self._scale, self._begin, self._end, self._max_states, seconds)
+        if not self._numbers:
+            return Composition(self._table, *how)
+        tables, shares, ids = self._numbers.core()
+        return Composition.mixture(tables, shares, ids, *how)
+
+    @property
+    def _table(self) -> NgramTable | None:
+        return self.lm._table if isinstance(self.lm, NgramModel) else None
+
+    # ------------------------------------------------------------- best path
+
+    def _find_best(self) -> tuple[list[int], float, Certificate]:
+        """Return the edges of the best path, its weight, and the proof."""
+        if self._method in WATCHED:
+            return self._refine()
+        if self._method == "full":
+            edges, weight = self.core.best() if self.core.has_path else ([], -math.inf)
+            return edges, weight, Certificate(True, weight, weight, "full", 0, self.core.num_states)
+        states = min(self._max_states, self._budget.states)
+        how = (self._graph, self._scale, self._begin, self._end, states, self._budget.seconds)
+        if self._numbers:
+            tables, shares, ids = self._numbers.core()
+            found = best_mixture_path(tables, shares, ids, *how)
+        else:
+            found = best_lattice_path(self._table, *how)
+        edges, weight, exact, upper, made = found
+        return edges, weight, Certificate(exact, upper, weight, "dominance", 0, made)
+
+    def _refine(self) -> tuple[list[int], float, Certificate]:
+        try:
+            edges, weight, proof = self._stepper("all").run(*self._limits)
+        except EmptySupportError:
+            return [], -math.inf, Certificate(True, -math.inf, -math.inf, self._method, 0, 0)
+        return edges, weight, self._refined(weight, proof)
+
+    def _refined(self, weight: float, proof: tuple[bool, float, int, int]) -> Certificate:
+        exact, upper, refinements, states = proof
+        return Certificate(exact, upper, weight, self._method, refinements, states)
+
+    @property
+    def _limits(self) -> tuple[float, int, int]:
+        return self._budget.seconds, self._budget.refinements, min(self._budget.states, self._max_states)
+
+    def _stepper(self, strategy: StrategyName, method: str | None = None) -> LatticeSearch:
+        core_strategy, is_paper = refining(method or self._method, strategy)
+        assert self._table is not None
+        how = (self._graph, self._scale, self._begin, self._end)
+        return LatticeSearch(self._table, *how, core_strategy, is_paper)
+
+    def search(
+        self, *, method: Literal["refine", "paper"] = "refine", strategy: StrategyName = "all"
+    ) -> Search:
+        """Watch the search for the best path; see :func:`hiddenite.search`."""
+        if not isinstance(self.lm, NgramModel):
+            raise ModelError("search refines a bound of one language model, found none or several; use best")
+        return Search(self._stepper(strategy, method), self._text, self.lm.vocabulary)
 
     def _why_no_path(self) -> str:
         unknown = self._columns.unknown
@@ -110,10 +192,10 @@ class Rescored:
 
     def best(self) -> Decoded:
         """Return the best path's words; no other path weighs more."""
-        edges, log_weight = self._best_edges, self._best_log_weight
-        method = "full" if isinstance(self.lm, ModelMixture) else "refine"
-        proof = Certificate(True, log_weight, log_weight, method, 0, self._num_states)
-        return Decoded(self._text(edges), log_weight, proof, self.lattice.id, self._nodes(edges))
+        edges = self._best_edges
+        return Decoded(
+            self._text(edges), self._best_log_weight, self._proof, self.lattice.id, self._nodes(edges)
+        )
 
     def best_edges(self) -> list[Edge]:
         """Return the edges of the best path, those without a word included."""
@@ -132,6 +214,8 @@ class Rescored:
             raise ModelError(f"k is {k}, expected 1 or more, below 2^64")
         if distinct not in ("max", "sum", "paths"):
             raise ModelError(f"distinct is '{distinct}', expected max, sum or paths")
+        if self._method in WATCHED:
+            return self._kbest_by_refining(k, distinct)
         labels = list(range(len(self._columns.label))) if distinct == "paths" else self._columns.label
         limit = max_prefixes if distinct == "sum" else 2**64 - 1
         rows, complete, upper = self.core.rank(labels, k, distinct == "sum", limit)
@@ -146,6 +230,15 @@ class Rescored:
             Hypothesis(self._text(edges), weight, self._nodes(edges)) for _, edges, weight in rows
         )
         return KBest(hypotheses, proof, self.lattice.id)
+
+    def _kbest_by_refining(self, k: int, distinct: Distinct) -> KBest[Hypothesis]:
+        if distinct == "sum":
+            raise ModelError(f"{self._method} finds paths, not sums of paths; use auto for distinct sum")
+        labels = [] if distinct == "paths" else self._columns.label
+        rows, weights, proof = self._stepper("all").kbest(k, labels, *self._limits)
+        pairs = zip(rows, weights, strict=True)
+        hypotheses = tuple(Hypothesis(self._text(edges), w, self._nodes(edges)) for edges, w in pairs)
+        return KBest(hypotheses, self._refined(weights[0], proof), self.lattice.id)
 
     # ------------------------------------------------------------------ sums
 

@@ -115,3 +115,43 @@ def test_what_is_no_lattice_is_one_line(folder: Path) -> None:
         "hiddenite: error: text:1: the format is not clear; say which with --format"
     )
     assert done.stderr.count("\n") == 1
+
+
+def test_every_method_gives_the_same_words_with_a_proof(folder: Path) -> None:
+    answers = []
+    for method in ("auto", "dominance", "full", "refine", "paper"):
+        best = succeed(folder, "lattice", "decode", "l.slf", "--lm", "lm.arpa", "--method", method, "--json")
+        found = json.loads(best.stdout)
+        assert found["certificate"]["exact"]
+        assert found["certificate"]["method"] == ("dominance" if method == "auto" else method)
+        ranked = succeed(
+            folder, "lattice", "decode", "l.slf", "--lm", "lm.arpa", "--method", method, "-k", "4"
+        )
+        answers.append((found["words"], found["log_weight"], ranked.stdout))
+    assert all(answer == answers[0] for answer in answers)
+
+
+def test_a_budget_says_what_it_leaves_open(folder: Path) -> None:
+    asked = ("lattice", "decode", "l.slf", "--lm", "lm.arpa", "--max-states", "1")
+    found = json.loads(succeed(folder, *asked, "--json").stdout)["certificate"]
+    assert not found["exact"]
+    assert found["gap"] > 0
+    assert run(folder, *asked, "--exact").status == 3
+    late = ("lattice", "decode", "l.slf", "--lm", "lm.arpa", "--budget", "0")
+    assert run(folder, *late, "--exact", "--to", "ctm").status == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--method", "refine"], "one model"),
+        (["--method", "paper", "--lm", "lm.arpa", "--mix-lm", "lm.arpa"], "one model"),
+        (["--method", "refine", "--lm", "lm.arpa", "--distinct", "sum"], "not sums"),
+        (["--budget", "1", "--lm", "lm.arpa", "-k", "3"], "no effect"),
+        (["--method", "sparse", "--lm", "lm.arpa"], "sparse"),
+    ],
+)
+def test_methods_that_have_no_meaning_are_refused(folder: Path, options: list[str], why: str) -> None:
+    done = run(folder, "lattice", "decode", "l.slf", *options)
+    assert done.status == 2
+    assert why in done.stderr

@@ -28,7 +28,7 @@ from tests.oracle import BOS, EOS, UNK, Backoff, arpa_text
 from tests.strategies import tables, zipfian_corpus
 
 Edge = tuple[int, int, str, float]
-WALKS = ["auto", "full", "dominance"]
+WALKS = ["auto", "full", "dominance", "refine", "paper"]
 
 
 @dataclass(frozen=True)
@@ -148,12 +148,15 @@ def test_marginals_and_log_partition(lattice: Lattice, end: bool) -> None:
         assert probs[a, b, word] == pytest.approx(expected, abs=ATOL)
 
 
+@pytest.mark.parametrize("method", ["auto", "refine", "paper"])
 @given(lattice=lattices(), end=st.booleans(), seed=st.integers(0, 2**32))
-def test_samples_are_possible_routes(lattice: Lattice, end: bool, seed: int) -> None:
+def test_samples_are_possible_routes(method: str, lattice: Lattice, end: bool, seed: int) -> None:
     paths = lattice.paths(end)
     if not paths:
         return
-    drawn = sample(lattice.model, lattice.candidates, 20, seed=seed, end=end)
+    drawn = sample(lattice.model, lattice.candidates, 20, seed=seed, end=end, method=method)  # type: ignore[arg-type]
+    total = log_sum([log_weight for log_weight, _ in paths])
+    assert drawn.log_partition_upper >= total - tolerance(total)
     assert drawn.count == 20 == sum(s.count for s in drawn.samples)
     possible = {key_of(route): log_weight for log_weight, route in paths}
     for s in drawn.samples:
@@ -163,7 +166,7 @@ def test_samples_are_possible_routes(lattice: Lattice, end: bool, seed: int) -> 
 @given(lattice=lattices(), states=st.integers(1, 12))
 def test_a_budget_gives_honest_bounds(lattice: Lattice, states: int) -> None:
     paths = lattice.paths(end=True)
-    for method in ("full", "dominance"):
+    for method in ("full", "dominance", "refine", "paper"):
         try:
             found = decode(lattice.model, lattice.candidates, method=method, budget=Budget(states=states))
         except EmptySupportError:
@@ -203,13 +206,40 @@ def test_a_chain_is_a_lattice(lattice: Lattice) -> None:
 
 @given(lattice=lattices())
 def test_what_needs_a_chain_says_so(lattice: Lattice) -> None:
-    for method in ("refine", "paper"):
-        with pytest.raises(ModelError, match="lattice"):
-            decode(lattice.model, lattice.candidates, method=method)
+    with pytest.raises(ModelError, match="lattice"):
+        decode(lattice.model, lattice.candidates, method="sparse")
     with pytest.raises(ModelError, match="lattice"):
         decode(lattice.model, lattice.candidates, objective="mbr")
-    with pytest.raises(ModelError, match="lattice"):
-        search(lattice.model, lattice.candidates)
+
+
+@given(
+    lattice=lattices(),
+    end=st.booleans(),
+    method=st.sampled_from(["refine", "paper"]),
+    strategy=st.sampled_from(["all", "full", "culprit"]),
+)
+def test_every_turn_of_a_search_holds_the_best_route_between_its_bounds(
+    lattice: Lattice, end: bool, method: str, strategy: str
+) -> None:
+    paths = lattice.paths(end)
+    watched = search(lattice.model, lattice.candidates, method=method, strategy=strategy, end=end)  # type: ignore[arg-type]
+    if not paths:
+        with pytest.raises(EmptySupportError):
+            list(watched)
+        return
+    best = paths[0][0]
+    uppers = []
+    words = {tuple(word for _, _, word, _ in route) for _, route in paths}
+    for step in watched:
+        assert step.lower <= best + tolerance(best)
+        assert step.upper >= best - tolerance(best)
+        assert step.log_q >= step.log_p
+        uppers.append(step.upper)
+    assert uppers == sorted(uppers, reverse=True)
+    assert watched.done
+    assert step.lower == step.upper == pytest.approx(best, abs=ATOL, rel=RTOL)
+    assert step.words in words or step.log_p < best
+    assert all(isinstance(context, tuple) for context in watched.contexts(lattice.last))
 
 
 WORDS = 60

@@ -1,5 +1,6 @@
 """Models mixed word by word, against enumeration of the paths of lattices and the definition."""
 
+import itertools
 import math
 import random
 from collections.abc import Iterator
@@ -8,7 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hiddenite import ModelError, NgramModel, OptionError
+from hiddenite import (
+    Budget,
+    Candidates,
+    ModelError,
+    NgramModel,
+    OptionError,
+    decode,
+    kbest,
+    marginals,
+    sample,
+)
 from hiddenite.lattice import Edge, Lattice
 from hiddenite.lattice.lattice import Final
 from hiddenite.ngram_mixture import ModelMixture
@@ -90,7 +101,7 @@ def test_every_answer_is_that_of_enumeration(seed: int, begin: bool, end: bool, 
     best = scored.best()
     assert best.log_weight == pytest.approx(highest, abs=ATOL)
     assert best.certificate.exact
-    assert best.certificate.method == "full"
+    assert best.certificate.method == "dominance"
     assert any(words_of(path) == best.words for weight, path in every if weight >= highest - ATOL)
     total = math.log(math.fsum(math.exp(weight - highest) for weight, _ in every)) + highest
     assert scored.log_partition == pytest.approx(total, abs=ATOL)
@@ -159,5 +170,91 @@ def test_what_is_no_mixture_is_refused() -> None:
         ModelMixture(both, [1, 1, 1])
     with pytest.raises(OptionError, match="above 0"):
         ModelMixture(both, [1, 0])
+    two = Lattice.from_edges([(0, 1, "a", 0.0), (1, 2, "b", 0.0)])
+    few = Rescored(two, ModelMixture(both), max_states=1)
+    assert not few.best().certificate.exact
     with pytest.raises(ModelError, match="states under this model"):
-        Rescored(Lattice.from_edges([(0, 1, "a", 0.0), (1, 2, "b", 0.0)]), ModelMixture(both), max_states=1)
+        few.posteriors()
+    with pytest.raises(ModelError, match="one language model"):
+        Rescored(Lattice.from_edges([(0, 1, "a", 0.0)]), ModelMixture(both), method="refine")
+
+
+@given(seed=st.integers(0, 10**6), end=st.booleans())
+def test_candidates_under_a_mixture_are_those_of_enumeration(seed: int, end: bool) -> None:
+    rng = random.Random(seed)
+    both, share = models(), rng.uniform(0.05, 0.95)
+    shares = [share, 1 - share]
+    mixture = ModelMixture(both, shares)
+    slots = [
+        [(word, round(rng.uniform(-3, 0), 3)) for word in rng.sample([*"abcde", OUTSIDE], rng.randint(1, 4))]
+        for _ in range(rng.randint(0, 4))
+    ]
+    candidates = Candidates.from_slots(mixture.vocabulary, slots, id="r")
+    every = []
+    for chosen in itertools.product(*slots):
+        history, total = ["<s>"], sum(weight for _, weight in chosen)
+        for word in [*(word for word, _ in chosen), *(["</s>"] if end else [])]:
+            total += mixed(both, shares, word, history)
+            history.append(word)
+        every.append((total, tuple(word for word, _ in chosen)))
+    every.sort(key=lambda row: -row[0])
+    highest = every[0][0]
+    log_z = math.log(math.fsum(math.exp(weight - highest) for weight, _ in every)) + highest
+    for method in ("auto", "full", "dominance"):
+        best = decode(mixture, candidates, method=method, end=end)
+        assert best.log_weight == pytest.approx(highest, abs=ATOL)
+        assert (best.certificate.exact, best.nodes, best.id) == (True, (), "r")
+    ranked = kbest(mixture, candidates, 5, end=end)
+    assert [one.log_weight for one in ranked] == pytest.approx([w for w, _ in every[:5]], abs=ATOL)
+    found = marginals(mixture, candidates, end=end)
+    assert found.log_partition == pytest.approx(log_z, abs=ATOL)
+    assert found.spans == ()
+    for i, slot in enumerate(found.slots):
+        for word, prob in slot:
+            expected = math.fsum(math.exp(w - log_z) for w, words in every if words[i] == word)
+            assert prob == pytest.approx(expected, abs=ATOL)
+    fewest = decode(mixture, candidates, objective="mbr", end=end)
+    assert fewest.certificate.exact
+    assert fewest.expected_errors == pytest.approx(sum(1 - slot[0][1] for slot in found.slots), abs=ATOL)
+    drawn = sample(mixture, candidates, 20, seed=seed, end=end)
+    assert sum(one.count for one in drawn.samples) == 20
+    weights = {words: weight for weight, words in every}
+    assert all(one.log_weight == pytest.approx(weights[one.words], abs=ATOL) for one in drawn.samples)
+    budgeted = decode(mixture, candidates, budget=Budget(states=1), end=end).certificate
+    assert budgeted.lower - ATOL <= highest <= budgeted.upper + ATOL
+
+
+def test_scores_of_text_under_a_mixture() -> None:
+    both = models()
+    mixture = ModelMixture(both, [0.3, 0.7])
+    lines = ["a b e c", "d a z e", "", "z z"]
+    scores = mixture.score_text("".join(f"{line}\n" for line in lines).encode())
+    for line, score in zip(lines, scores, strict=True):
+        history, total, known, oov = ["<s>"], 0.0, 0.0, 0
+        for word in [*line.split(), "</s>"]:
+            one = mixed(both, [0.3, 0.7], word, history)
+            history.append(word)
+            total += one
+            known += one if word != OUTSIDE else 0.0
+            oov += word == OUTSIDE
+        assert score.log_prob == pytest.approx(total, abs=ATOL)
+        assert (score.tokens, score.oov) == (len(line.split()) + 1, oov)
+    words = mixture.full_scores("a b e c")
+    assert math.fsum(log_prob for log_prob, _, _ in words) == pytest.approx(scores[0].log_prob, abs=ATOL)
+    assert scores.summary().oov == 3
+
+
+def test_what_a_mixture_cannot_be_asked_is_said() -> None:
+    mixture = ModelMixture(models())
+    candidates = Candidates.from_slots(mixture.vocabulary, [[("a", 0.0), ("b", 0.0)]])
+    with pytest.raises(ModelError, match="one language model"):
+        decode(mixture, candidates, method="refine")
+    with pytest.raises(ModelError, match="mixture"):
+        decode(mixture, candidates, proof=True)
+    with pytest.raises(ModelError, match="another vocabulary"):
+        decode(mixture, Candidates.from_slots(models()[0].vocabulary, [[("a", 0.0)]]))
+    lattice = Candidates.from_lattice(mixture.vocabulary, [(0, 1, "a", 0.0), (1, 2, "b", 0.0)])
+    assert decode(mixture, lattice).nodes == (0, 1, 2)
+    assert marginals(mixture, lattice).spans == ((0, 1), (1, 2))
+    with pytest.raises(ModelError, match="lattice decode"):
+        decode(mixture, lattice, objective="mbr")

@@ -5,17 +5,18 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hiddenite import Candidates, ModelError, NgramModel, decode
+from hiddenite import Budget, Candidates, ModelError, NgramModel, decode
 from hiddenite._core import word_errors
 from hiddenite.consensus import least_errors, mesh, nearest_errors
 from hiddenite.lattice import Edge, Lattice, Scales
 from hiddenite.lattice.lattice import Final
-from hiddenite.rescoring import LatticeWeights, Rescored
+from hiddenite.rescoring import LatticeMethod, LatticeWeights, Rescored
 from tests.enumeration import ATOL, OUTSIDE, RTOL, log_sum, log_weights
 from tests.models import load, train
 from tests.oracle import BOS, EOS, UNK, Backoff, arpa_text
@@ -36,8 +37,16 @@ class Case:
     begin: bool
     end: bool
 
-    def rescored(self) -> Rescored:
-        return Rescored(self.lattice, self.model, self.weights, begin=self.begin, end=self.end)
+    def rescored(self, method: LatticeMethod = "auto", budget: Budget | None = None) -> Rescored:
+        return Rescored(
+            self.lattice,
+            self.model,
+            self.weights,
+            begin=self.begin,
+            end=self.end,
+            method=method,
+            budget=budget,
+        )
 
     def routes(self, node: int) -> Iterator[Path]:
         if node in self.lattice.finals:
@@ -119,6 +128,65 @@ def cases(draw: st.DrawFn) -> Case:
 
 def close(x: object) -> object:
     return pytest.approx(x, abs=20 * ATOL, rel=20 * RTOL)  # weights of up to 7 scale the rounding
+
+
+@given(
+    case=cases(),
+    method=st.sampled_from(["full", "refine", "paper", "dominance"]),
+    k=st.sampled_from([1, 3, 50]),
+)
+def test_every_method_finds_the_best_paths(case: Case, method: LatticeMethod, k: int) -> None:
+    paths = case.paths()
+    if not paths:
+        with pytest.raises(ModelError):
+            case.rescored(method)
+        return
+    scored = case.rescored(method)
+    best = scored.best()
+    assert best.certificate.exact
+    assert best.certificate.method == method
+    assert best.log_weight == close(paths[0][0])
+    assert [one.log_weight for one in scored.kbest(k, "paths")] == close([w for w, _ in paths[:k]])
+    ranked = sorted(case.sequences(sums=False).items(), key=lambda row: -row[1])[:k]
+    found = scored.kbest(k, "max")
+    assert found.certificate.exact
+    assert [one.log_weight for one in found] == close([weight for _, weight in ranked])
+
+
+@given(case=cases(), method=st.sampled_from(["refine", "paper"]))
+def test_every_turn_of_a_search_has_the_best_path_between_its_bounds(
+    case: Case, method: Literal["refine", "paper"]
+) -> None:
+    paths = case.paths()
+    if not paths:
+        return
+    best = paths[0][0]
+    slack = 20 * (ATOL + RTOL * abs(best))
+    watched = case.rescored().search(method=method)
+    for step in watched:
+        assert step.lower <= best + slack
+        assert step.upper >= best - slack
+        assert step.log_q >= step.log_p
+    assert watched.done
+    assert step.upper == close(best)
+
+
+@given(case=cases(), method=st.sampled_from(["refine", "paper", "dominance"]), states=st.integers(1, 12))
+def test_a_budget_that_ends_leaves_honest_bounds(case: Case, method: LatticeMethod, states: int) -> None:
+    paths = case.paths()
+    try:
+        found = case.rescored(method, Budget(states=states)).best()
+    except ModelError:
+        assert not paths
+        return
+    if paths:
+        best = paths[0][0]
+        slack = 20 * (ATOL + RTOL * abs(best))
+        assert found.certificate.lower <= best + slack
+        assert found.certificate.upper >= best - slack
+        assert found.words in {case.words(path) for path in case.routes(case.lattice.start)}
+    else:
+        assert not found.certificate.exact
 
 
 @given(case=cases())

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "hiddenite/base/interrupt.hpp"
-#include "hiddenite/exact/bound/refine.hpp"
+#include "hiddenite/exact/bound/graph_bound.hpp"
 
 namespace hiddenite::exact {
 
@@ -21,7 +21,10 @@ namespace {
 
 // Some path through the first positions has a positive probability.
 bool is_possible(const NgramTable& table, const Candidates& candidates, std::size_t num_positions) {
-  Refinement q(table, candidates, num_positions);
+  WordGraph graph = graph_of(candidates).graph;
+  graph.log_final.assign(graph.num_nodes, LOG_ZERO);
+  graph.log_final[num_positions] = 0.0;
+  GraphRefinement q(table, graph, {.ends = false});
   while (true) {
     check_interrupt();
     const Trial trial = q.best();
@@ -34,6 +37,7 @@ bool is_possible(const NgramTable& table, const Candidates& candidates, std::siz
 }  // namespace
 
 void throw_empty_support(const NgramTable& table, const Candidates& candidates) {
+  if (!candidates.is_chain()) throw_no_path(candidates, 0);
   std::size_t possible = 0, impossible = candidates.length() + 1;  // numbers of positions
   while (impossible - possible > 1) {
     const std::size_t middle = (possible + impossible) / 2;

@@ -111,10 +111,8 @@ class Solver {
         deadline_(deadline),
         candidates_(Candidates::from_csr(reading.begin, reading.words, reading.log_weights, task.ends,
                                          reading.spans)) {
-    const bool needs_row = needs_no_index(task.method);
-    if (needs_row && !candidates_.is_chain()) {
-      throw ModelError("the record is a lattice, which refine, paper and sparse do not read; use auto, dominance or "
-                       "full");
+    if (task.method == Method::SPARSE && !candidates_.is_chain()) {
+      throw ModelError("the record is a lattice, which sparse does not read; use auto");
     }
   }
 
@@ -300,17 +298,20 @@ class Solver {
   }
 
   void add_sampled(const Sampled& sampled, Method method) {
-    for (const auto& path : sampled.paths) add_draw(path);
+    for (std::size_t i = 0; i < sampled.paths.size(); ++i) {
+      add_draw(sampled.paths[i], sampled.routes.empty() ? Route{} : sampled.routes[i]);
+    }
     answer_.trials = sampled.trials;
     answer_.log_partition = sampled.log_partition;
     answer_.complete = sampled.complete;
     add_cost(method, sampled.refinements, sampled.states);
   }
 
-  void add_draw(const std::vector<std::uint32_t>& path) {
-    const auto [place, is_new] = place_of_.try_emplace(path, static_cast<std::uint32_t>(answer_.paths.size()));
+  void add_draw(const std::vector<std::uint32_t>& path, const Route& route) {
+    const auto size = static_cast<std::uint32_t>(answer_.paths.size());
+    const auto [place, is_new] = place_of_.try_emplace({route, path}, size);
     if (is_new) {
-      add_path(path);
+      add_path(path, route);
       answer_.counts.push_back(0);
     }
     ++answer_.counts[place->second];
@@ -337,7 +338,7 @@ class Solver {
   void mbr() {
     if (!candidates_.is_chain()) {
       throw ModelError("the record is a lattice, where words have no fixed positions to be wrong at; use the "
-                       "objective map, or marginals");
+                       "objective map, or lattice decode --objective mbr");
     }
     std::vector<std::vector<double>> slots = slot_marginals(task_.epsilon);
     if (!tells_apart(slots, 2.0 * answer_.error_bound)) slots = slot_marginals(0.0);
@@ -384,7 +385,8 @@ class Solver {
   Answer& answer_;
   Deadline deadline_;
   Candidates candidates_;
-  std::map<std::vector<std::uint32_t>, std::uint32_t> place_of_;  // of a drawn path among the answer's
+  // Of a drawn path among the answer's.
+  std::map<std::pair<Route, std::vector<std::uint32_t>>, std::uint32_t> place_of_;
 };
 
 // What to do where a position has nothing but words that the model gives probability zero; else nothing.
@@ -413,7 +415,7 @@ Answer Workspace::answer(const Reading& reading, const Task& task, std::uint64_t
   } catch (const EmptySupport& e) {
     answer.status = Answer::Status::EMPTY_SUPPORT;
     answer.error = e.what() + remedy(engine_.table(), reading, e.position);
-    answer.position = e.position;
+    answer.position = reading.spans.empty() ? e.position : reading.length();
   } catch (const ModelError& e) {
     answer.status = Answer::Status::BAD_RECORD;
     answer.error = e.what();

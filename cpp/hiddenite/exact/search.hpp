@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "hiddenite/exact/bound/graph_bound.hpp"
 #include "hiddenite/exact/bound/refine.hpp"
 #include "hiddenite/exact/inference.hpp"
 #include "hiddenite/exact/loop.hpp"
@@ -19,6 +20,8 @@
 
 namespace hiddenite::exact {
 
+// The table and the candidates must outlive this. Of candidates that are no row, a path is given by the edges of
+// graph_of(candidates).
 std::unique_ptr<Relaxation> make_relaxation(const NgramTable& table, const Candidates& candidates, Method method,
                                             Weighting weighting, Strategy strategy = Strategy::ALL_BY_ONE);
 
@@ -36,8 +39,7 @@ struct DecodeStep {
 
 class Decoder {
  public:
-  // The table and the candidates must outlive this.
-  Decoder(const NgramTable& table, const Candidates& candidates, std::unique_ptr<Relaxation> q);
+  explicit Decoder(std::unique_ptr<Relaxation> q);
 
   // Tightens q where the last path was too optimistic, and finds its best path.
   // Throws EmptySupport when q is zero everywhere.
@@ -51,8 +53,6 @@ class Decoder {
   Decoded run(const Deadline& deadline, Method method);
 
  private:
-  const NgramTable& table_;
-  const Candidates& candidates_;
   std::unique_ptr<Relaxation> q_;
   Trial trial_;
   Bounds bounds_;
@@ -71,11 +71,18 @@ Decoded decode_by_refining(const NgramTable& table, const Candidates& candidates
 KBest kbest_by_refining(const NgramTable& table, const Candidates& candidates, std::size_t k, Method method,
                         const Deadline& deadline, Strategy strategy = Strategy::ALL_BY_ONE);
 
+// The k best paths of a word graph, those with equal labels being one; paths are edges, and weights without the
+// offset. `label` has an entry for each edge, NO_LABEL for none; none at all: paths are told apart by their edges.
+inline constexpr std::uint32_t NO_LABEL = std::numeric_limits<std::uint32_t>::max();
+KBest kbest_of_graph(GraphRelaxation& q, std::size_t k, const std::vector<std::uint32_t>& label, Method method,
+                     const Deadline& deadline);
+
 // ------------------------------------------------------------- sampling
 
 struct Sampled {
-  // Candidates by their place in the slots as given.
+  // Candidates by their place in the slots as given; of a stepper on a graph, edges.
   std::vector<std::vector<std::uint32_t>> paths;
+  std::vector<Route> routes;         // [path]; none: paths of a chain
   bool complete = false;             // as many as were asked for; a budget may end the run before
   std::uint64_t trials = 0;          // until then
   std::uint64_t refinements = 0;     // rejected draws that q was tightened by
@@ -87,9 +94,7 @@ class Sampler {
  public:
   using Batch = RejectionSampler<Relaxation>::Batch;
 
-  // The table and the candidates must outlive this.
-  Sampler(const NgramTable& table, const Candidates& candidates, std::unique_ptr<Relaxation> q,
-          SamplerOptions options, Random random);
+  Sampler(std::unique_ptr<Relaxation> q, SamplerOptions options, Random random);
 
   // A batch of draws; its total has the candidates' offset. Throws EmptySupport when q is zero everywhere.
   Batch step();
@@ -98,8 +103,6 @@ class Sampler {
   Sampled run(std::size_t count, const Deadline& deadline);
 
  private:
-  const NgramTable& table_;
-  const Candidates& candidates_;
   std::unique_ptr<Relaxation> q_;
   RejectionSampler<Relaxation> sampler_;
 };

@@ -4,11 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <queue>
-#include <string>
+#include <utility>
 
-#include "hiddenite/base/error.hpp"
 #include "hiddenite/base/flat_map.hpp"
-#include "hiddenite/base/interrupt.hpp"
 
 namespace hiddenite::lattice {
 
@@ -16,24 +14,37 @@ namespace {
 
 constexpr std::uint32_t NOWHERE = std::numeric_limits<std::uint32_t>::max();
 
+// Step: word_weight(context, word), the weight of a word, the context moved on.
+template <class Step>
 class BestFirst {
  public:
-  BestFirst(const NgramTable* model, const WordGraph& graph, const CompositionOptions& options)
-      : model_(model), graph_(graph), options_(options), bound_(Composition::bound(model, graph, options)),
+  BestFirst(Composition bound, const WordGraph& graph, const CompositionOptions& options, NodeId start, Step step)
+      : word_weight_(std::move(step)), graph_(graph), options_(options), bound_(std::move(bound)),
         after_(bound_.best_after()),
         rounding_(4.0 * std::numeric_limits<double>::epsilon() * (graph.num_nodes + 4.0)),
-        magnitude_(find_magnitude()) {}
+        magnitude_(find_magnitude()), start_(start) {}
 
-  BestPath run() {
-    reach(0, model_ && options_.begins ? model_->start() : ROOT, {0.0, NOWHERE, NOWHERE});
-    WorkMeter meter;
-    while (!queue_.empty() && may_win(queue_.top().priority, 0.0)) {
+  BestPath run(const Deadline& deadline) {
+    constexpr std::uint64_t turns_a_look = 64;
+    reach(0, start_, {0.0, NOWHERE, NOWHERE});
+    bool is_over = false;
+    for (std::uint64_t turn = 0; !queue_.empty() && may_win(queue_.top().priority, 0.0); ++turn) {
+      is_over = states_.size() >= options_.max_states || states_.size() + 1 >= FlatMap::ABSENT ||
+                (turn % turns_a_look == 0 && deadline.is_over(0, states_.size()));
+      if (is_over) break;
       const std::uint32_t s = queue_.top().state;
       queue_.pop();
       if (states_[s].is_open) open(s);
-      meter.add(64);
     }
-    return {traced(), states_.size()};
+    GraphPath path = last_ == NOWHERE && is_over ? of_bound() : traced();
+    Bounds bounds;
+    bounds.found(path.log_weight);
+    if (is_over) {
+      bounds.none_above(queue_.top().priority + slack(queue_.top().priority, 0.0));
+    } else {
+      bounds.close();
+    }
+    return {std::move(path), Certificate(bounds, Method::DOMINANCE, 0, states_.size())};
   }
 
  private:
@@ -56,8 +67,10 @@ class BestFirst {
   // Whether a way of this weight, with so much to come, may lead to a path that is heavier than the best one found,
   // if all that rounding can have done speaks for it: the bound is added up from the other end.
   bool may_win(double log_weight, double to_come) const {
-    const double largest = std::max({magnitude_, std::fabs(log_weight), std::fabs(to_come)});
-    return to_come > LOG_ZERO && log_weight + to_come + rounding_ * largest > best_;
+    return to_come > LOG_ZERO && log_weight + to_come + slack(log_weight, to_come) > best_;
+  }
+  double slack(double log_weight, double to_come) const {
+    return rounding_ * std::max({1.0, magnitude_, std::fabs(log_weight), std::fabs(to_come)});
   }
 
   // The largest number that is met on the bound's own best path.
@@ -75,10 +88,6 @@ class BestFirst {
     return largest;
   }
 
-  double word_weight(NodeId& context, WordId w) const {
-    return model_ ? options_.lm_weight * model_->step(context, w) : 0.0;
-  }
-
   // The bound's state is known by the node and the context, whose last word it knows.
   void reach(std::uint32_t in_bound, NodeId context, const Way& way) {
     if (!may_win(way.log_weight, after_[in_bound])) return;
@@ -86,10 +95,6 @@ class BestFirst {
     std::uint32_t s = place_.find(key);
     if (s == FlatMap::ABSENT) {
       s = static_cast<std::uint32_t>(states_.size());
-      if (s >= options_.max_states || s + 1 == FlatMap::ABSENT) {
-        throw ModelError("the search has made more than " + std::to_string(s) +
-                         " states of the lattice under this model; prune it, or raise the limit of states");
-      }
       states_.push_back({in_bound, context, way, true});
       place_.insert(key, s);
     } else if (way.log_weight > states_[s].way.log_weight) {
@@ -107,7 +112,7 @@ class BestFirst {
     double log_final = graph_.log_final[bound_.node(own.in_bound)];
     if (log_final > LOG_ZERO) {
       NodeId context = own.context;
-      if (options_.ends) log_final += word_weight(context, SENTENCE_END);
+      if (options_.ends) log_final += word_weight_(context, SENTENCE_END);
       if (own.way.log_weight + log_final > best_) {
         best_ = own.way.log_weight + log_final;
         last_ = s;
@@ -117,7 +122,7 @@ class BestFirst {
       NodeId context = own.context;
       double log_weight = graph_.log_weight[arc.edge];
       if (!may_win(own.way.log_weight + arc.log_weight, after_[arc.to])) continue;
-      if (graph_.word[arc.edge] != NO_WORD) log_weight += word_weight(context, graph_.word[arc.edge]);
+      if (graph_.word[arc.edge] != NO_WORD) log_weight += word_weight_(context, graph_.word[arc.edge]);
       if (log_weight == LOG_ZERO) continue;
       reach(arc.to, context, {own.way.log_weight + log_weight, s, arc.edge});
     }
@@ -133,12 +138,29 @@ class BestFirst {
     return path;
   }
 
-  const NgramTable* model_;
+  // The bound's best path, weighed by the model.
+  GraphPath of_bound() {
+    GraphPath path = bound_.best();
+    NodeId context = start_;
+    std::uint32_t node = graph_.start;
+    path.log_weight = 0.0;
+    for (const std::uint32_t e : path.edges) {
+      path.log_weight += graph_.log_weight[e];
+      if (graph_.word[e] != NO_WORD) path.log_weight += word_weight_(context, graph_.word[e]);
+      node = graph_.to[e];
+    }
+    path.log_weight += graph_.log_final[node];
+    if (options_.ends) path.log_weight += word_weight_(context, SENTENCE_END);
+    return path;
+  }
+
+  Step word_weight_;
   const WordGraph& graph_;
   const CompositionOptions& options_;
   Composition bound_;
   const std::vector<double>& after_;
   const double rounding_, magnitude_;
+  const NodeId start_;
   std::vector<State> states_;
   FlatMap place_;
   std::priority_queue<Waiting> queue_;
@@ -146,10 +168,30 @@ class BestFirst {
   std::uint32_t last_ = NOWHERE;
 };
 
+// A bound has no more states than the lattice has edges and one.
+CompositionOptions unlimited(CompositionOptions options) {
+  options.max_states = CompositionOptions().max_states;
+  return options;
+}
+
 }  // namespace
 
-BestPath find_best_path(const NgramTable* table, const WordGraph& graph, const CompositionOptions& options) {
-  return BestFirst(options.lm_weight == 0.0 ? nullptr : table, graph, options).run();
+BestPath find_best_path(const NgramTable* table, const WordGraph& graph, const CompositionOptions& options,
+                        const Deadline& deadline) {
+  const NgramTable* const model = options.lm_weight == 0.0 ? nullptr : table;
+  const auto step = [&](NodeId& context, WordId w) {
+    return model ? options.lm_weight * model->step(context, w) : 0.0;
+  };
+  const NodeId start = model && options.begins ? model->start() : ROOT;
+  return BestFirst(Composition::bound(model, graph, unlimited(options)), graph, options, start, step).run(deadline);
+}
+
+BestPath find_best_path(const ModelMixture& mixture, const WordGraph& graph, const CompositionOptions& options,
+                        const Deadline& deadline) {
+  JointContexts joint(mixture, options.begins);
+  const auto step = [&](NodeId& context, WordId w) { return options.lm_weight * joint.step(context, w); };
+  Composition bound = Composition::bound(mixture, graph, unlimited(options));
+  return BestFirst(std::move(bound), graph, options, joint.start(), step).run(deadline);
 }
 
 }  // namespace hiddenite::lattice

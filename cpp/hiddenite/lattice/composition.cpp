@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <string>
 
 #include "hiddenite/base/error.hpp"
@@ -10,20 +9,6 @@
 #include "hiddenite/base/interrupt.hpp"
 
 namespace hiddenite::lattice {
-
-void WordGraph::check() const {
-  const std::size_t size = from.size();
-  if (to.size() != size || word.size() != size || log_weight.size() != size || log_final.size() != num_nodes ||
-      start >= num_nodes) {
-    throw ModelError("the columns of the lattice differ in length");
-  }
-  for (std::size_t e = 0; e < size; ++e) {
-    if (from[e] >= to[e] || to[e] >= num_nodes || (e > 0 && from[e] < from[e - 1])) {
-      throw ModelError("the edges of the lattice are not in order");
-    }
-    if (std::isnan(log_weight[e]) || log_weight[e] == -LOG_ZERO) throw ModelError("an edge's weight is no number");
-  }
-}
 
 namespace {
 
@@ -49,35 +34,6 @@ class Contexts {
   FlatMap place_;
 };
 
-// Contexts of several models, numbered as they come.
-class JointContexts {
- public:
-  NodeId number(const std::vector<NodeId>& contexts) {
-    const auto [place, is_new] = number_.try_emplace(contexts, static_cast<NodeId>(all_.size()));
-    if (is_new) all_.push_back(&place->first);
-    return place->second;
-  }
-  const std::vector<NodeId>& at(NodeId number) const { return *all_[number]; }
-
- private:
-  std::map<std::vector<NodeId>, NodeId> number_;
-  std::vector<const std::vector<NodeId>*> all_;
-};
-
-// One word of a mixture: each model's context moves on, the probabilities are added up.
-double mixed_step(const ModelMixture& mixture, std::vector<NodeId>& contexts, WordId word) {
-  const std::size_t size = mixture.tables.size();
-  bool is_known = false;
-  for (std::size_t m = 0; m < size; ++m) is_known |= mixture.ids[m][word] != UNKNOWN;
-  double total = LOG_ZERO;
-  for (std::size_t m = 0; m < size; ++m) {
-    const WordId id = mixture.ids[m][word];
-    const double log_prob = mixture.tables[m]->step(contexts[m], id);
-    if (!is_known || id != UNKNOWN) total = log_add(total, mixture.log_share[m] + log_prob);
-  }
-  return total;
-}
-
 void check_size(std::size_t num_states, std::size_t num_arcs, std::uint64_t max_states) {
   if (num_states > max_states) {
     throw ModelError("the lattice has more than " + std::to_string(max_states) +
@@ -98,7 +54,7 @@ Composition::Composition(const NgramTable* table, const WordGraph& graph, const 
   });
 }
 
-void ModelMixture::check() const {
+void ModelMixture::check(const WordGraph& graph) const {
   if (tables.empty() || log_share.size() != tables.size() || ids.size() != tables.size()) {
     throw ModelError("a mixture needs a share and the numbers of the words for each model");
   }
@@ -110,35 +66,94 @@ void ModelMixture::check() const {
       if (id >= tables[m]->vocabulary.size()) throw ModelError("a word has a number that the model does not have");
     }
   }
+  for (const WordId w : graph.word) {
+    if (w != NO_WORD && w >= ids[0].size()) throw ModelError("the lattice has a word that has no number");
+  }
+}
+
+bool ModelMixture::knows(WordId word) const {
+  return std::any_of(ids.begin(), ids.end(), [&](const std::vector<WordId>& numbers) {
+    return numbers[word] != UNKNOWN;
+  });
+}
+
+JointContexts::JointContexts(const ModelMixture& mixture, bool begins) : mixture_(mixture) {
+  std::vector<NodeId> contexts;
+  for (const NgramTable* table : mixture.tables) contexts.push_back(begins ? table->start() : ROOT);
+  number(contexts);
+}
+
+NodeId JointContexts::number(const std::vector<NodeId>& contexts) {
+  const auto [place, is_new] = number_.try_emplace(contexts, static_cast<NodeId>(all_.size()));
+  if (is_new) all_.push_back(&place->first);
+  return place->second;
+}
+
+// Each model's context moves on, the probabilities are added up.
+double JointContexts::step(NodeId& context, WordId w) {
+  contexts_ = *all_[context];
+  const bool is_known = mixture_.knows(w);
+  double total = LOG_ZERO;
+  for (std::size_t m = 0; m < mixture_.tables.size(); ++m) {
+    const WordId id = mixture_.ids[m][w];
+    const double log_prob = mixture_.tables[m]->step(contexts_[m], id);
+    if (!is_known || id != UNKNOWN) total = log_add(total, mixture_.log_share[m] + log_prob);
+  }
+  context = number(contexts_);
+  return total;
 }
 
 Composition::Composition(const ModelMixture& mixture, const WordGraph& graph, const CompositionOptions& options)
     : num_edges_(graph.num_edges()), unit_(1.0 + options.lm_weight) {
-  mixture.check();
-  for (const WordId w : graph.word) {
-    if (w != NO_WORD && w >= mixture.ids[0].size()) throw ModelError("the lattice has a word that has no number");
-  }
-  JointContexts joint;
-  std::vector<NodeId> contexts;
-  for (const NgramTable* table : mixture.tables) contexts.push_back(options.begins ? table->start() : ROOT);
-  build(graph, options, joint.number(contexts), [&](NodeId& state, WordId w) {
-    contexts = joint.at(state);
-    const double log_prob = mixed_step(mixture, contexts, w);
-    state = joint.number(contexts);
+  mixture.check(graph);
+  JointContexts joint(mixture, options.begins);
+  build(graph, options, joint.start(), [&](NodeId& state, WordId w) {
+    const double log_prob = joint.step(state, w);
     return options.lm_weight == 0.0 ? 0.0 : options.lm_weight * log_prob;
   });
 }
+
+namespace {
+
+// The most that ln p(w | .) can be after any words whose last ones the node stands for.
+double most_after(const NgramTable& model, NodeId node, WordId w) {
+  const NodeId arc = model.child(node, w);
+  return arc != NO_NODE ? double{model.log_max_prob[arc]}
+                        : double{model.log_max_backoff[node]} + model.log_prob[1 + w];
+}
+
+}  // namespace
 
 Composition Composition::bound(const NgramTable* table, const WordGraph& graph, const CompositionOptions& options) {
   const NgramTable* const model = options.lm_weight == 0.0 ? nullptr : table;
   Composition result(graph.num_edges());
   result.build(graph, options, model && options.begins ? model->start() : ROOT, [&](NodeId& state, WordId w) {
     if (!model) return 0.0;
-    const NodeId arc = model->child(state, w);
-    const double most = arc != NO_NODE ? double{model->log_max_prob[arc]}
-                                       : double{model->log_max_backoff[state]} + model->log_prob[1 + w];
+    const double most = most_after(*model, state, w);
     state = model->order > 1 ? 1 + w : ROOT;
     return options.lm_weight * most;
+  });
+  return result;
+}
+
+// A state is 0 at the start, else 1 + the last word.
+Composition Composition::bound(const ModelMixture& mixture, const WordGraph& graph, const CompositionOptions& options) {
+  mixture.check(graph);
+  Composition result(graph.num_edges());
+  result.build(graph, options, ROOT, [&](NodeId& state, WordId w) {
+    if (options.lm_weight == 0.0) return 0.0;
+    const bool is_known = mixture.knows(w);
+    double total = LOG_ZERO;
+    for (std::size_t m = 0; m < mixture.tables.size(); ++m) {
+      const NgramTable& model = *mixture.tables[m];
+      const WordId id = mixture.ids[m][w];
+      if (is_known && id == UNKNOWN) continue;
+      NodeId node = options.begins ? model.start() : ROOT;
+      if (state != ROOT) node = model.order > 1 ? 1 + mixture.ids[m][state - 1] : ROOT;
+      total = log_add(total, mixture.log_share[m] + most_after(model, node, id));
+    }
+    state = 1 + w;
+    return options.lm_weight * total;
   });
   return result;
 }
@@ -157,6 +172,10 @@ void Composition::build(const WordGraph& graph, const CompositionOptions& option
     while (edge < num_edges_ && graph.from[edge] == node) ++edge;
     first_state[node] = node_.size();
     check_size(node_.size() + contexts.at(node).size(), arcs_.size(), options.max_states);
+    if (options.deadline.is_over()) {
+      throw ModelError("the budget ended at node " + std::to_string(node + 1) + " of " +
+                       std::to_string(graph.num_nodes) + " of the lattice under this model; give more time");
+    }
     for (std::size_t i = 0; i < contexts.at(node).size(); ++i) {
       const NodeId context = contexts.at(node)[i];
       node_.push_back(node);

@@ -22,36 +22,24 @@
 // the doubles are refused.
 #pragma once
 
+#include <map>
 #include <span>
 #include <vector>
 
 #include "hiddenite/base/random.hpp"
-#include "hiddenite/lm/ngram.hpp"
+#include "hiddenite/exact/bound/word_graph.hpp"
+#include "hiddenite/exact/proof.hpp"
 
 namespace hiddenite::lattice {
 
 using namespace exact;
-
-// Nodes are numbered so that edges lead upwards, and edges stand in order of the node that they leave.
-struct WordGraph {
-  std::uint32_t num_nodes = 0;
-  std::uint32_t start = 0;
-  std::vector<std::uint32_t> from, to;
-  std::vector<WordId> word;        // NO_WORD: the model does not see the edge
-  std::vector<double> log_weight;  // LOG_ZERO: nobody takes it
-  std::vector<double> log_final;   // [node]: of paths that end there; LOG_ZERO: none do
-
-  std::size_t num_edges() const { return from.size(); }
-  void check() const;  // throws ModelError
-};
-
-inline constexpr double LARGEST_SUM = 1e300;  // of the absolute weights of a path
 
 struct CompositionOptions {
   double lm_weight = 1.0;
   bool begins = true;  // after <s>; else after nothing that is known
   bool ends = true;    // </s> follows
   std::uint64_t max_states = std::numeric_limits<std::uint64_t>::max();
+  Deadline deadline{};  // of making the product
 };
 
 // Models mixed word by word: p(w | words before) = sum over m of share_m p_m(w | words before). Unlike the table
@@ -63,7 +51,26 @@ struct ModelMixture {
   std::vector<double> log_share;         // [model]
   std::vector<std::vector<WordId>> ids;  // [model][word of the lattice]: the word's number in the model
 
-  void check() const;  // throws ModelError
+  void check(const WordGraph& graph) const;  // throws ModelError
+  bool knows(WordId word) const;             // any of the models lists it
+};
+
+// The contexts of all models of a mixture at once, numbered as they come.
+class JointContexts {
+ public:
+  // The mixture must outlive this.
+  JointContexts(const ModelMixture& mixture, bool begins);
+  NodeId start() const { return 0; }
+  // ln p(w | context), the context moved on.
+  double step(NodeId& context, WordId w);
+
+ private:
+  NodeId number(const std::vector<NodeId>& contexts);
+
+  const ModelMixture& mixture_;
+  std::map<std::vector<NodeId>, NodeId> number_;
+  std::vector<const std::vector<NodeId>*> all_;
+  std::vector<NodeId> contexts_;  // workspace
 };
 
 struct GraphArc {
@@ -86,6 +93,7 @@ class Composition {
   // The lattice times a bound of the model that knows the last word alone: the most that ln p can be after any
   // words before it. So no path weighs less here; `lm_weight` must not be negative.
   static Composition bound(const NgramTable* table, const WordGraph& graph, const CompositionOptions& options);
+  static Composition bound(const ModelMixture& mixture, const WordGraph& graph, const CompositionOptions& options);
 
   std::size_t num_states() const { return node_.size(); }
   std::size_t num_arcs() const { return arcs_.size(); }

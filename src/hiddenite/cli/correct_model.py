@@ -6,11 +6,12 @@ import warnings
 from dataclasses import dataclass
 
 from hiddenite.cli.common import say
+from hiddenite.cli.lm_options import VOCABULARY_HELP, limited
 from hiddenite.correct.corrector import Corrector
 from hiddenite.correct.defaults import default_model
 from hiddenite.correct.settings import KINDS
 from hiddenite.correct.wordlists import read_words
-from hiddenite.errors import HiddeniteWarning
+from hiddenite.errors import HiddeniteWarning, OptionError
 from hiddenite.jobs.model_cache import local_path
 from hiddenite.ngram import NgramModel
 from hiddenite.options import Options, option
@@ -27,6 +28,7 @@ class ModelChoice(Options):
     lm: str | None = option(
         None, "Language model of lower-case words, for --kind.", metavar="LM", section=MODEL, when=_NO_MODEL
     )
+    vocabulary: str | None = option(None, VOCABULARY_HELP, metavar="FILE", section=MODEL, when=_NO_MODEL)
     kind: str = option(
         "typing",
         "Which errors to expect, where no model says it.",
@@ -53,8 +55,10 @@ class ModelChoice(Options):
 
     def prepare(self, quiet: bool) -> Loader:
         """Return what loads the corrector, here or on another machine; a default model is built now."""
+        if self.vocabulary is not None and self.lm is None:
+            raise OptionError("vocabulary", "has no effect without --lm; --words adds words to other models")
         if self.model is not None or self.lm is not None:
-            return Loader(self.model, self.lm, self.kind, self.words)
+            return Loader(self.model, self.lm, self.kind, self.words, self.vocabulary)
         source = default_model(self.language, self.kind, self.text, lambda line: say(line, quiet))
         return Loader(source, None, self.kind, self.words, is_checked=True)
 
@@ -67,11 +71,13 @@ class Loader:
     lm: str | None
     kind: str
     words: str | None
+    vocabulary: str | None = None
     is_checked: bool = False  # the model is what it was when it was written
 
     def files(self) -> tuple[str, ...]:
         """Return the files that the corrector is made of."""
-        return tuple(name for name in (self.model, self.lm, self.words) if name is not None)
+        files = (self.model, self.lm, self.words, self.vocabulary)
+        return tuple(name for name in files if name is not None)
 
     def __call__(self) -> Corrector:
         """Return the corrector."""
@@ -82,7 +88,8 @@ class Loader:
         assert self.lm is not None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HiddeniteWarning)
-            return Corrector.from_ngram(NgramModel.load(local_path(self.lm)), kind=self.kind, words=words)
+            lm = limited(NgramModel.load(local_path(self.lm)), self.vocabulary)
+            return Corrector.from_ngram(lm, kind=self.kind, words=words)
 
 
 def _with_words(corrector: Corrector, words: dict[str, float]) -> Corrector:

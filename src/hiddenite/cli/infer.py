@@ -12,7 +12,6 @@ from hiddenite._core import TaskKind
 from hiddenite.channel import MAP_NUMBERS, WITH_FILE, Channel, TypoRates, channel_from_name
 from hiddenite.cli.common import Batch, Json, Seed
 from hiddenite.cli.infer_output import (
-    Result,
     decoded_text,
     kbest_text,
     marginals_text,
@@ -21,18 +20,20 @@ from hiddenite.cli.infer_output import (
     sure_outcome,
 )
 from hiddenite.cli.progress import progress
-from hiddenite.cli.proofs import Proofs, written_proofs
+from hiddenite.cli.proofs import Proofs, proof_of, written_proofs
 from hiddenite.cli.weights import WeightedModel
-from hiddenite.errors import HiddeniteError, OptionError
+from hiddenite.errors import OptionError
 from hiddenite.files.corpus import ChunkReader, file_bytes
 from hiddenite.inference import BATCH, answer_lines
 from hiddenite.jobs.batch import AnswerBlock, Block, Outcome, line_records, run_batch
 from hiddenite.jobs.model_cache import local_path
+from hiddenite.mixture_inference import METHODS as MIXTURE_METHODS
 from hiddenite.ngram import NgramModel
 from hiddenite.options import MISSING, argument, option
-from hiddenite.proof import ProofWriter, header_of, prove
+from hiddenite.proof import ProofWriter, header_of
 from hiddenite.query import EPSILON, METHODS, Budget, Query
-from hiddenite.results import Decoded, Failure, Proof
+from hiddenite.results import Failure, WordAnswer
+from hiddenite.vocabulary import Vocabulary
 
 OBJECTIVES = {"map": TaskKind.DECODE, "mbr": TaskKind.MBR}
 CHANNEL = "Channel"
@@ -90,10 +91,20 @@ class InferOptions(WeightedModel, Json, Batch):
         """Refuse the cost of unknown words where a channel has none."""
         super().check_effects(given)
         self.need_guessing("unknown_cost", given)
+        self._check_mixture(given)
         kind = self.channel.partition(":")[0]
         for name in ("map_numbers", "map_joiner"):
             if name in given and kind != "map":
                 raise OptionError(name, f"has no effect with --channel {kind}; it needs map:FILE")
+
+    def _check_mixture(self, given: Collection[str]) -> None:
+        if self.mix_lm is None:
+            return
+        method = getattr(self, "method", "auto")
+        if method not in MIXTURE_METHODS:
+            raise OptionError("method", f"{method} is for one model; with --mix-lm use auto or full")
+        if "epsilon" in given:
+            raise OptionError("epsilon", "has no effect with --mix-lm, whose sums leave nothing out")
 
     def need_guessing(self, name: str, given: Collection[str]) -> None:
         """Refuse an option of channels that see words."""
@@ -136,11 +147,11 @@ class InferOptions(WeightedModel, Json, Batch):
             return run_batch(job, reader.name, line_records(reader, BATCH), make)
 
 
-def _channel(options: InferOptions, model: NgramModel) -> Channel:
+def _channel(options: InferOptions, vocabulary: Vocabulary) -> Channel:
     kind, colon, file = options.channel.partition(":")
     return channel_from_name(
         kind + colon + local_path(file),
-        model.vocabulary,
+        vocabulary,
         keep=options.kept(),
         ambiguity=options.ambiguity,
         distance=options.distance,
@@ -151,34 +162,57 @@ def _channel(options: InferOptions, model: NgramModel) -> Channel:
     )
 
 
+_Ask = Callable[[Block[bytes], Query, int], list[WordAnswer | Failure]]
+
+
+def _asker(options: InferOptions) -> tuple[_Ask, NgramModel | None, Channel]:
+    """Load what is asked; return the question to a block of lines, the one model, and the channel."""
+    if options.mix_lm is not None:
+        weighed = options.load_weighed_mixture()
+        several = options.weigh(_channel(options, weighed.mixture.vocabulary))
+        return (
+            lambda block, query, threads: weighed.answer_lines(
+                several, block.item.split(b"\n")[: block.size], query, block.first, threads
+            ),
+            None,
+            several,
+        )
+    model = options.load_model()
+    channel = options.weigh(_channel(options, model.vocabulary))
+    return (
+        lambda block, query, threads: answer_lines(
+            model, channel, block.item, query, first_record=block.first, threads=threads
+        ),
+        model,
+        channel,
+    )
+
+
 def _answerer(
     options: InferOptions, query: Query, as_text: Callable[[Any], str], proofs: ProofWriter | None
 ) -> AnswerBlock[bytes]:
     """Load model and channel; return what answers a block of lines."""
-    model = options.load_model()
-    channel = options.weigh(_channel(options, model))
+    ask, model, channel = _asker(options)
     if proofs is not None:
+        assert model is not None
         proofs.begin(header_of(model))
 
     def answer(block: Block[bytes], threads: int) -> list[Outcome]:
-        results = answer_lines(model, channel, block.item, query, first_record=block.first, threads=threads)
+        results = ask(block, query, threads)
         lines = range(block.first + 1, block.first + 1 + len(results))
         least = getattr(options, "min_probability", None)
         if least is not None:
-            asked = dataclasses.replace(query, kind=TaskKind.MARGINALS)
-            posteriors = answer_lines(
-                model, channel, block.item, asked, first_record=block.first, threads=threads
-            )
+            posteriors = ask(block, dataclasses.replace(query, kind=TaskKind.MARGINALS), threads)
             rows = zip(block.item.split(b"\n")[: block.size], results, posteriors, lines, strict=True)
             return [
                 sure_outcome(text, best, posterior, line=line, least=least, as_json=options.json)
                 for text, best, posterior, line in rows
             ]
         outcomes = [outcome(*pair, options.json, as_text) for pair in zip(results, lines, strict=True)]
-        if proofs is None:
+        if proofs is None or model is None:
             return outcomes
         texts = block.item.split(b"\n")[: block.size]
-        found = [_proof(model, channel, query.end, *pair) for pair in zip(texts, results, strict=True)]
+        found = [proof_of(model, channel, query.end, *pair) for pair in zip(texts, results, strict=True)]
         names = [line if one.id is None else one.id for line, one in zip(lines, results, strict=True)]
         proofs.add(block.first, list(zip(names, found, strict=True)))
         return [
@@ -187,19 +221,6 @@ def _answerer(
         ]
 
     return answer
-
-
-def _proof(model: NgramModel, channel: Channel, end: bool, text: bytes, result: Result) -> Proof | str:
-    """Return the answer's proof, or why there is none."""
-    if isinstance(result, Failure):
-        return result.error
-    assert isinstance(result, Decoded)
-    try:
-        proof = prove(model, channel(text.decode()), result, end=end).proof
-    except HiddeniteError as error:
-        return f"no proof: {error}"
-    assert proof is not None
-    return proof
 
 
 # -------------------------------------------------------------------- commands

@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from hiddenite.cli.common import Output, say
-from hiddenite.cli.lm_tools import read_weights
-from hiddenite.cli.weights import VOCABULARY_HELP, WEIGHTS, limited
+from hiddenite.cli.lm_options import Mixed
+from hiddenite.cli.weights import WEIGHTS
 from hiddenite.errors import FormatError, HiddeniteWarning, ModelError, OptionError
 from hiddenite.files.output import atomic_output
 from hiddenite.lattice import FORMATS, Lattice, read_lattices
@@ -19,7 +19,7 @@ from hiddenite.lattice.source import Source
 from hiddenite.ngram import NgramModel
 from hiddenite.ngram_mixture import ModelMixture
 from hiddenite.options import MISSING, argument, option
-from hiddenite.rescoring import TRANSPARENT, LatticeWeights, Rescored
+from hiddenite.rescoring import TRANSPARENT, LatticeMethod, LatticeWeights, Rescored
 
 INPUT = "Lattices"
 FAILED = 1
@@ -74,24 +74,12 @@ class LatticeInput(Output):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LatticeScores(LatticeInput):
+class LatticeScores(LatticeInput, Mixed):
     """A command that weighs the paths of lattices, by a language model or by their own scores."""
 
     lm: str | None = option(
         None, "Language model, ARPA or compiled; without it the lattice's own scores count.", metavar="LM"
     )
-    mix_lm: str | None = option(
-        None,
-        "More models: --lm and these are mixed word by word, exactly after every context.",
-        metavar="LM,...",
-    )
-    mix_weights: str | None = option(
-        None, "Weights of --lm and --mix-lm, divided by their sum; by default equal.", metavar="X,X,..."
-    )
-    unk_log10: float | None = option(
-        None, "log10 p(<unk>) for a model that lists no <unk>; without it p(<unk>) is zero.", most=0
-    )
-    vocabulary: str | None = option(None, VOCABULARY_HELP, metavar="FILE")
     lm_weight: float | None = option(
         None, "What ln p of the model is multiplied with; by default lmscale of the file, or 1.", least=0,
         section=WEIGHTS,
@@ -123,19 +111,12 @@ class LatticeScores(LatticeInput):
         for name in given if self.lm is None else ():
             if name in _OF_MODEL:
                 raise OptionError(name, "has no effect without --lm")
-        if self.mix_weights is not None and self.mix_lm is None:
-            raise OptionError("mix_weights", "has no effect without --mix-lm")
 
     def model(self) -> NgramModel | ModelMixture | None:
         """Return the language model or the mixture of several, if there is one."""
         if self.lm is None:
             return None
-        paths = [self.lm, *(self.mix_lm.split(",") if self.mix_lm is not None else ())]
-        models = [limited(NgramModel.load(path, self.unk_log10), self.vocabulary) for path in paths]
-        if len(models) == 1:
-            return models[0]
-        weights = None if self.mix_weights is None else read_weights("mix_weights", self.mix_weights)
-        return ModelMixture(models, weights)
+        return self.load(self.lm) if self.mix_lm is None else self.load_mixture(self.lm)
 
     def fillers(self) -> frozenset[str]:
         """Return the words that the model does not see."""
@@ -154,7 +135,9 @@ class LatticeScores(LatticeInput):
             self.lm_weight, self.channel_weight, self.word_penalty, self.old_lm_weight, temperature
         )
 
-    def scorer(self) -> Callable[[Lattice, float | None], Rescored]:
+    def scorer(
+        self, method: LatticeMethod = "auto", budget: float | None = None
+    ) -> Callable[[Lattice, float | None], Rescored]:
         """Load the model; return what weighs a lattice at a temperature; None: that of its posteriors."""
         model, fillers = self.model(), self.fillers()
 
@@ -172,6 +155,8 @@ class LatticeScores(LatticeInput):
                 begin=not self.no_begin,
                 end=not self.no_end,
                 max_states=self.max_states,
+                method=method,
+                budget=budget,
             )
 
         return rescore

@@ -21,6 +21,7 @@ from hiddenite.files.output import atomic_output
 from hiddenite.jobs.batch import POLICIES, AnswerBlock, Block, Outcome, line_records, run_batch
 from hiddenite.jobs.ray import Cluster
 from hiddenite.ngram import NgramModel
+from hiddenite.ngram_mixture import ModelMixture
 from hiddenite.ngram_training import MAX_ORDER, SMOOTHINGS, TrainingOptions, read_vocabulary
 from hiddenite.options import MISSING, RUNNING, argument, option, same
 from hiddenite.records import json_number
@@ -229,14 +230,18 @@ def score(options: ScoreOptions) -> int | None:
         ChunkReader(options.text, report) as reader,
     ):
         if options.summary:
-            _summarize(options.load_model(), reader, options.output, options.threads)
+            _summarize(_model(options), reader, options.output, options.threads)
             return None
         make = functools.partial(_scorer, options, reader.name)
         job = options.job("lm score", options.model_files())
         return run_batch(job, reader.name, line_records(reader, SCORED_AT_ONCE), make)
 
 
-def _summarize(model: NgramModel, reader: ChunkReader, output: str, threads: int) -> None:
+def _model(options: ScoreOptions) -> NgramModel | ModelMixture:
+    return options.load_model() if options.mix_lm is None else options.load_mixture(options.lm)
+
+
+def _summarize(model: NgramModel | ModelMixture, reader: ChunkReader, output: str, threads: int) -> None:
     total = ScoreSummary(0, 0, 0, 0.0, 0.0)
     with atomic_output(output) as out:
         for lines, first_line in line_blocks(reader):
@@ -246,11 +251,11 @@ def _summarize(model: NgramModel, reader: ChunkReader, output: str, threads: int
 
 def _scorer(options: ScoreOptions, name: str) -> AnswerBlock[bytes]:
     """Load the model; return what scores a block of lines."""
-    model = options.load_model()
+    model = _model(options)
     return lambda block, threads: _scores(model, block, threads, name, options.words)
 
 
-def _word_scores(model: NgramModel, line: bytes) -> list[dict[str, Any]]:
+def _word_scores(model: NgramModel | ModelMixture, line: bytes) -> list[dict[str, Any]]:
     """Return what the words of a line and its </s> are worth."""
     words = [*tokenize(line.decode()), "</s>"]
     rows = zip(words, model.full_scores(line), strict=True)
@@ -260,7 +265,9 @@ def _word_scores(model: NgramModel, line: bytes) -> list[dict[str, Any]]:
     ]
 
 
-def _scores(model: NgramModel, block: Block[bytes], threads: int, name: str, words: bool) -> list[Outcome]:
+def _scores(
+    model: NgramModel | ModelMixture, block: Block[bytes], threads: int, name: str, words: bool
+) -> list[Outcome]:
     """Score a block; if it holds a line that is no sentence, line by line."""
     try:
         scores = model.score_text(block.item, threads, name, block.first + 1)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hiddenite.cli.common import Json, OnlyJson, Output, OutputFile, Seed, json_line, random_seed, say
+from hiddenite.cli.lm_options import Limited, Unknown, limited, read_weights
 from hiddenite.errors import OptionError
 from hiddenite.files.corpus import ChunkReader
 from hiddenite.files.output import atomic_output
@@ -17,17 +18,6 @@ from hiddenite.ngram_training import read_vocabulary
 from hiddenite.options import MISSING, Options, argument, option
 
 DRAWN_AT_ONCE = 1000  # sentences
-
-
-@dataclass(frozen=True, kw_only=True)
-class Unknown(Options):
-    """A command that reads an ARPA file."""
-
-    unk_log10: float | None = option(
-        None,
-        "log10 p(<unk>) for a file that lists no <unk> (-99 means zero); without it p(<unk>) is zero.",
-        most=0,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,14 +30,6 @@ class ConvertOptions(Unknown, OutputFile):
         """Return the model."""
         self.hush()
         return NgramModel.load(self.lm, self.unk_log10)
-
-
-def read_weights(name: str, text: str) -> list[float]:
-    """Return the numbers of an option, separated by commas."""
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise OptionError(name, f"is '{text}', expected numbers such as 0.7,0.3") from None
 
 
 def _text(path: str) -> tuple[bytes, str]:
@@ -215,6 +197,9 @@ class SampleOptions(Unknown, Output, Seed, Json):
     n: int = option(10, "Sentences to draw.", "-n", least=1)
     prefix: str = option("", "Complete this beginning of a sentence.", metavar="WORDS")
     max_words: int = option(1000, "Stop a sentence after so many words.", least=1)
+    vocabulary: str | None = option(
+        None, "Draw these words only: p(word | words before) given that it is one of them.", metavar="FILE"
+    )
 
 
 def sample(options: SampleOptions) -> None:
@@ -225,7 +210,7 @@ def sample(options: SampleOptions) -> None:
     from hiddenite import ngram_tools  # noqa: PLC0415
 
     options.hush()
-    model = NgramModel.load(options.lm, options.unk_log10)
+    model = limited(NgramModel.load(options.lm, options.unk_log10), options.vocabulary, renormalize=True)
     seed = options.seed
     if seed is None:
         seed = random_seed()
@@ -243,7 +228,7 @@ def sample(options: SampleOptions) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(Unknown, Output, OnlyJson):
+class CompareOptions(Limited, Output, OnlyJson):
     """The options of lm compare."""
 
     a: str = argument(MISSING, "The first model.", "A")
@@ -260,7 +245,7 @@ def compare(options: CompareOptions) -> None:
     from hiddenite import ngram_tools  # noqa: PLC0415
 
     options.hush()
-    models = [NgramModel.load(path, options.unk_log10) for path in (options.a, options.b)]
+    models = [options.load(path) for path in (options.a, options.b)]
     text, name = _text(options.text)
     record = ngram_tools.compare(models[0], models[1], text, name).to_dict()
     with atomic_output(options.output) as out:

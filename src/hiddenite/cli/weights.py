@@ -15,11 +15,10 @@ from dataclasses import dataclass
 
 from hiddenite.channel import Channel
 from hiddenite.cli.common import Lm
-from hiddenite.cli.lm_tools import Unknown
+from hiddenite.cli.lm_options import Mixed
 from hiddenite.errors import OptionError
-from hiddenite.jobs.model_cache import local_path
+from hiddenite.mixture_inference import WeighedMixture
 from hiddenite.ngram import NgramModel
-from hiddenite.ngram_training import read_vocabulary
 from hiddenite.options import option
 
 WEIGHTS = "Weights"
@@ -31,34 +30,22 @@ NOT_PROVED = (
     "no_begin",
     "unk_log10",
     "vocabulary",
+    "mix_lm",
 )
 
 
-VOCABULARY_HELP = "Only these words of the model; all others are unknown to it."
-
-
-def limited(model: NgramModel, vocabulary: str | None) -> NgramModel:
-    """Return the model of the words of a file; probabilities stay as they are."""
-    if vocabulary is None:
-        return model
-    from hiddenite.ngram_tools import filter_vocabulary  # noqa: PLC0415  (few need it)
-
-    return filter_vocabulary(model, read_vocabulary(local_path(vocabulary)), renormalize=False)
-
-
 @dataclass(frozen=True, kw_only=True)
-class Words(Lm, Unknown):
-    """A command that asks a model, all of it or some words."""
-
-    vocabulary: str | None = option(None, VOCABULARY_HELP, metavar="FILE")
+class Words(Lm, Mixed):
+    """A command that asks a model or several, all of their words or some."""
 
     def model_files(self) -> tuple[str, ...]:
         """Return the files that the model is made of."""
-        return (self.lm,) if self.vocabulary is None else (self.lm, self.vocabulary)
+        vocabulary = () if self.vocabulary is None else (self.vocabulary,)
+        return (self.lm, *self.mixed_files(), *vocabulary)
 
     def load_model(self) -> NgramModel:
         """Return the model of the words that it is asked about."""
-        return limited(NgramModel.load(local_path(self.lm), self.unk_log10), self.vocabulary)
+        return self.load(self.lm)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +80,12 @@ class WeightedModel(Words):
         from hiddenite.ngram_tools import weigh  # noqa: PLC0415  (few need it)
 
         return weigh(model, weight, begin=not self.no_begin)
+
+    def load_weighed_mixture(self) -> WeighedMixture:
+        """Return the mixture as it is asked."""
+        return WeighedMixture(
+            self.load_mixture(self.lm), self.lm_weight / self.temperature, begin=not self.no_begin
+        )
 
     def weigh(self, channel: Channel) -> Channel:
         """Return the channel with its weights."""

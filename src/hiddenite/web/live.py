@@ -17,8 +17,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from hiddenite._core import Deadline
-from hiddenite.inference import Search, search
+from hiddenite.inference import search
 from hiddenite.results import Step
+from hiddenite.searching import Search
 from hiddenite.web import schema
 from hiddenite.web.models import Models
 from hiddenite.web.reading import language_model, observe

@@ -51,6 +51,15 @@ Context context_successor(const NgramTable& table, Context context, WordId w) {
   return {node, closed || node >= table.level_begin[table.order - 1]};
 }
 
+Context collapsed_context(const NgramTable& table, Context context) {
+  NodeId s = context.node;
+  if (!context.closed) return context;
+  while (s != ROOT && table.first_child[s] == table.first_child[s + 1] && table.log_backoff[s] == 0.0f) {
+    s = table.suffix[s];
+  }
+  return {s, true};
+}
+
 std::vector<WordId> context_words(const NgramTable& table, NodeId node) {
   std::vector<WordId> words;
   for (; node != ROOT; node = table.suffix[node]) {
@@ -77,16 +86,6 @@ ContextAutomaton::ContextAutomaton(const NgramTable& table, std::vector<Layer> l
     first_version_.push_back(static_cast<std::uint32_t>(versions_.size()));
     versions_.resize(versions_.size() + layer.size(), 0);
   }
-}
-
-// A closed context that predicts nothing of its own is its suffix.
-Context ContextAutomaton::collapsed(Context context) const {
-  NodeId s = context.node;
-  if (!context.closed) return context;
-  while (s != ROOT && table_.first_child[s] == table_.first_child[s + 1] && table_.log_backoff[s] == 0.0f) {
-    s = table_.suffix[s];
-  }
-  return {s, true};
 }
 
 StateId ContextAutomaton::finest(std::size_t position, Context known) const {

@@ -67,6 +67,9 @@ double context_log_prob(const NgramTable& table, Context context, WordId w);
 // What is known after w.
 Context context_successor(const NgramTable& table, Context context, WordId w);
 
+// A closed context that predicts nothing of its own is its suffix; others are what they are.
+Context collapsed_context(const NgramTable& table, Context context);
+
 // The words of a context.
 std::vector<WordId> context_words(const NgramTable& table, NodeId node);
 
@@ -122,7 +125,7 @@ class ContextAutomaton {
  private:
   // A finer context than state `id` that may be known: the next, or all of it.
   Context next_finer(StateId id, Context known) const;
-  Context collapsed(Context context) const;
+  Context collapsed(Context context) const { return collapsed_context(table_, context); }
   StateId split(StateId id, Context context, std::uint32_t k);
   StateId refine_one(StateId before, std::uint32_t k, bool fully);
   void refine_culprit(std::span<const std::uint32_t> path);

@@ -26,7 +26,7 @@ bool ends_in(const std::vector<WordId>& words, const std::vector<WordId>& suffix
 }  // namespace
 
 PaperRelaxation::PaperRelaxation(const NgramTable& table, const Candidates& candidates, Weighting weighting)
-    : table_(table),
+    : RowRelaxation(table, candidates),
       length_(candidates.length()),
       layers_(make_layers(candidates, weighting)),
       lattice_(sizes(layers_)),

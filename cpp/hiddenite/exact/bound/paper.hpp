@@ -16,11 +16,11 @@
 
 #include "hiddenite/exact/bound/lattice.hpp"
 #include "hiddenite/exact/bound/lattice_edges.hpp"
-#include "hiddenite/exact/bound/relaxation.hpp"
+#include "hiddenite/exact/bound/row_bound.hpp"
 
 namespace hiddenite::exact {
 
-class PaperRelaxation final : public Relaxation {
+class PaperRelaxation final : public RowRelaxation {
  public:
   // The table and the candidates must outlive this.
   PaperRelaxation(const NgramTable& table, const Candidates& candidates, Weighting weighting);
@@ -62,7 +62,6 @@ class PaperRelaxation final : public Relaxation {
   bool is_complete(std::size_t length, std::size_t i) const;
   std::vector<std::uint32_t> with_end(std::span<const std::uint32_t> path) const;
 
-  const NgramTable& table_;
   std::size_t length_;  // of a path; </s> is one more position
   std::vector<Layer> layers_;
   Lattice lattice_;

@@ -6,12 +6,6 @@ namespace hiddenite::exact {
 
 namespace {
 
-std::vector<Layer> first_layers(const Candidates& candidates, std::size_t num_positions) {
-  std::vector<Layer> layers = make_layers(candidates, Weighting::BEST);
-  layers.resize(num_positions);
-  return layers;
-}
-
 // The LM terms and channel weights of all edges of a context: the suffix chain
 // of context_log_prob, shortest first, so that the longest that lists a word decides.
 void fill_log_weights(const NgramTable& table, Context context, const Layer& layer, std::span<double> log_weight) {
@@ -38,18 +32,11 @@ void fill_log_weights(const NgramTable& table, Context context, const Layer& lay
 
 Refinement::Refinement(const NgramTable& table, const Candidates& candidates, Weighting weighting,
                        Strategy strategy, std::size_t widest_row)
-    : table_(table),
+    : RowRelaxation(table, candidates),
       length_(candidates.length()),
       strategy_(strategy),
       widest_row_(widest_row),
       automaton_(table, make_layers(candidates, weighting)) {}
-
-Refinement::Refinement(const NgramTable& table, const Candidates& candidates, std::size_t num_positions)
-    : table_(table),
-      length_(num_positions),
-      strategy_(Strategy::ALL_BY_ONE),
-      widest_row_(BestPaths::WIDEST_ROW),
-      automaton_(table, first_layers(candidates, num_positions)) {}
 
 std::vector<std::uint32_t> Refinement::with_end(std::span<const std::uint32_t> path) const {
   std::vector<std::uint32_t> result(path.begin(), path.end());

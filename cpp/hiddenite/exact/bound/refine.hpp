@@ -9,17 +9,15 @@
 
 #include "hiddenite/exact/bound/best_paths.hpp"
 #include "hiddenite/exact/bound/lattice.hpp"
-#include "hiddenite/exact/bound/relaxation.hpp"
+#include "hiddenite/exact/bound/row_bound.hpp"
 
 namespace hiddenite::exact {
 
-class Refinement final : public Relaxation {
+class Refinement final : public RowRelaxation {
  public:
   // The table and the candidates must outlive this. `widest_row` is of BestPaths.
   Refinement(const NgramTable& table, const Candidates& candidates, Weighting weighting,
              Strategy strategy = Strategy::ALL_BY_ONE, std::size_t widest_row = BestPaths::WIDEST_ROW);
-  // Of the first positions only; no </s>.
-  Refinement(const NgramTable& table, const Candidates& candidates, std::size_t num_positions);
 
   Trial best() override;
   Trial draw(Random& random) override;
@@ -50,7 +48,6 @@ class Refinement final : public Relaxation {
   void add_to_lattice(StateId id);
   void redirect(std::size_t position, std::size_t num_old);
 
-  const NgramTable& table_;
   std::size_t length_;  // of a path; </s> is one more position
   Strategy strategy_;
   std::size_t widest_row_;

@@ -49,8 +49,18 @@ class Relaxation {
 
   virtual std::uint64_t num_states() const = 0;
   virtual std::uint64_t num_edges() const = 0;
-  // The states before a position; the number of slots stands for </s>.
+  // The states before a position (the number of slots stands for </s>), or at a node.
   virtual std::vector<StateView> states(std::size_t position) const = 0;
+
+  // What the loop must know of the paths themselves.
+  virtual double log_offset() const = 0;  // to be added to the weight of every path
+  // The weight of a path as it is reported, without the offset.
+  virtual double log_weight(const WordPath& path) const = 0;
+  // No path weighs more, if log_q is the largest q: what rounding can have done is counted in.
+  virtual double upper_of(double log_q) const = 0;
+  // A drawn path with one candidate for each word, by weight.
+  virtual WordPath spelled(const WordPath& path, Random& random) const = 0;
+  [[noreturn]] virtual void throw_empty() const = 0;  // EmptySupport: q is zero everywhere
 };
 
 // Adds the terms of one position to log_q, log_p and log_ratio: the one order in which all sums are taken.
