@@ -5,11 +5,14 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+import typer.core
 import typer.main
 
 import hiddenite
+import hiddenite.align
 from hiddenite.cli import COMMANDS, make_app
 from tests.models import train
 
@@ -26,6 +29,17 @@ hiddenite.decode(model, hiddenite.Keypad(model.vocabulary)("843 364"))
 SCORING_COMMAND = """
 import hiddenite.cli
 sys.argv[1:] = ["lm", "score", "--lm", sys.argv[1], "/dev/null"]
+try:
+    hiddenite.cli.main()
+except SystemExit as end:
+    assert not end.code
+"""
+ALIGNING_COMMAND = """
+import hiddenite.cli
+text = sys.argv[1] + ".txt"
+with open(text, "w") as file:
+    file.write("the dog ||| le chien\\nthe cat ||| le chat\\n")
+sys.argv[1:] = ["align", "corpus", text, "--seed", "1", "--output", text + ".links"]
 try:
     hiddenite.cli.main()
 except SystemExit as end:
@@ -60,12 +74,13 @@ def heavy(modules: set[str]) -> set[str]:
         ("hiddenite.NgramModel", set()),
         (SCORING, set()),
         (DECODING, set()),
-        ("hiddenite.Aligner", {"hiddenite.align", "numpy"}),
+        ("hiddenite.Aligner", {"hiddenite.align"}),
         ("hiddenite.Tagger", {"hiddenite.tag", "numpy"}),
         ("hiddenite.HMMLanguageModel", {"hiddenite.hmmlm", "numpy"}),
         (SCORING_COMMAND, {"hiddenite.cli", "hiddenite.jobs", "typer"}),
+        (ALIGNING_COMMAND, {"hiddenite.align", "hiddenite.cli", "hiddenite.jobs", "typer"}),
     ],
-    ids=["package", "model", "score", "decode", "aligner", "tagger", "hmmlm", "lm-score"],
+    ids=["package", "model", "score", "decode", "aligner", "tagger", "hmmlm", "lm-score", "align-corpus"],
 )
 def test_only_what_is_used_is_loaded(code: str, expected: set[str], compiled: Path) -> None:
     assert heavy(modules_after(code, compiled)) == expected
@@ -77,22 +92,46 @@ def test_no_command_loads_that_of_another(compiled: Path) -> None:
     assert files & loaded == {"hiddenite.cli.lm", "hiddenite.cli.info"}  # `lm info` is `info`
 
 
-def names_for_type_checkers() -> dict[str, str]:
-    """The names that `hiddenite/__init__.py` imports for type checkers alone, with their modules."""
-    assert hiddenite.__file__ is not None
-    tree = ast.parse(Path(hiddenite.__file__).read_text(encoding="utf-8"))
+def names_for_type_checkers(package: ModuleType) -> dict[str, str]:
+    """The names that a package's `__init__.py` imports for type checkers alone, with their modules."""
+    assert package.__file__ is not None
+    tree = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))
     block = next(node for node in tree.body if isinstance(node, ast.If))
     imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
     return {alias.name: f"{node.module}" for node in imports for alias in node.names}
 
 
 def test_type_checkers_and_programs_see_the_same_names() -> None:
-    expected = names_for_type_checkers()
+    expected = names_for_type_checkers(hiddenite)
     assert len(expected) > 20
     assert sorted(hiddenite.__all__) == sorted(expected)
     assert set(expected) <= set(dir(hiddenite))
     for name, module in expected.items():
         assert getattr(hiddenite, name) is getattr(sys.modules[module], name)
+
+
+def test_type_checkers_and_programs_see_the_same_names_of_the_aligner() -> None:
+    expected = names_for_type_checkers(hiddenite.align)
+    assert len(expected) > 10
+    assert set(expected) <= set(dir(hiddenite.align))
+    for name, module in expected.items():
+        assert getattr(hiddenite.align, name) is getattr(sys.modules[module], name)
+    assert not hasattr(hiddenite.align, "nothing")
+
+
+def commands_of(part: str | None) -> dict[str, typer.core.TyperCommand]:
+    """The commands of `align` when one of them is asked for."""
+    app = typer.main.get_command(make_app(["align"], part))
+    return app.commands["align"].commands  # type: ignore[attr-defined, no-any-return]
+
+
+def test_a_group_that_loads_one_command_knows_them_all() -> None:
+    whole = commands_of(None)
+    for name, command in whole.items():
+        part = commands_of(name)
+        assert part[name].get_short_help_str(200) == command.get_short_help_str(200)
+        assert len(part) < len(whole)
+    assert commands_of("nothing").keys() == whole.keys()
 
 
 def test_a_subpackage_does_not_hide_the_function_of_its_name() -> None:

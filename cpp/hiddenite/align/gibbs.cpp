@@ -198,8 +198,8 @@ void GibbsChain::spread_jumps(int d) {
   std::size_t row = 0;
   for (const auto part : HISTOGRAMS) {
     JumpRow& spread = rows_[d][row++];
-    spread.ahead.resize(static_cast<std::size_t>(2 * reach_ + 1));
-    spread.back.resize(spread.ahead.size());
+    spread.ahead.resize(static_cast<std::size_t>(2 * reach_ + 1) + LANES, 0.0f);
+    spread.back.resize(spread.ahead.size(), 0.0f);
     for (std::ptrdiff_t x = -reach_; x <= reach_; ++x) {
       const auto p = static_cast<float>((directions_[d].jumps.*part)[jump_bin(x, options_.max_jump)]);
       spread.ahead[static_cast<std::size_t>(reach_ + x)] = p;
@@ -268,7 +268,7 @@ double GibbsChain::sweep(std::size_t begin, std::size_t end, std::uint64_t shard
   for (std::size_t s = begin; s < std::min(end, bitext_.num_sentences()); ++s) {
     check_interrupt();
     if (bitext_.source.sentence(s).empty() || bitext_.target.sentence(s).empty()) continue;
-    look_up_pairs(s);
+    read_sentence(s);
     for (int d = 0; d < 2; ++d) log_total += sweep_sentence(stage, d, s, random, collect);
   }
   ++done_;

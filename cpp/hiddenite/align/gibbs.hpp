@@ -22,7 +22,8 @@
 // Several short chains are worth more than one long chain: each begins with first links of
 // its own. A GibbsChain runs them one after the other and adds their probabilities up, so
 // that memory does not grow with their number. Only pairs that are linked have counts
-// (pair_counts.hpp); the pairs of a sentence are looked up once a sweep for both directions.
+// (pair_counts.hpp). A sentence's counts are looked up once a sweep, for both directions, into rows that
+// are then read from end to end; the tables are written to where a link has changed.
 //
 // Chain c's sweep k draws from stream (seed, c, k): the same links for any number of
 // threads, and after any interruption between sweeps.
@@ -123,8 +124,10 @@ class GibbsChain {
 
  private:
   enum class Stage { MODEL1, HMM, FERTILITY };
+  static constexpr std::size_t LANES = 4;  // weights are computed so many at a time
+  static std::size_t padded(std::size_t n) { return (n + LANES - 1) / LANES * LANES; }
   struct Candidate {  // a cell that is looked up
-    std::uint64_t hash;
+    std::uint64_t where;  // its pair's hash, then its slot if it is near its home
     std::uint32_t t, k;
   };
   // A histogram as probabilities for every distance there can be, [distance + reach], and the same mirrored.
@@ -142,23 +145,23 @@ class GibbsChain {
   void estimate_jumps(int d, Stage stage, bool collect);
   void spread_jumps(int d);
   void estimate_fertilities(int d, bool collect);
-  void look_up(const PairCounts& table, std::span<const WordId> source, std::span<const WordId> target,
-               std::uint32_t* slots);
-  void look_up_pairs(std::size_t s);
-  void open_direction(int d, std::size_t s, const std::uint32_t* partners);
-  void transpose_cells();
-  void remove_link(int d, std::size_t t, std::size_t k);
-  void add_link(int d, std::size_t t, std::size_t k);
-  void enter_pair(int d, std::size_t t, std::size_t k);
-  void enter_stem_pair(int d, std::size_t t, std::size_t k);
-  void refresh_lexicon(int d, std::size_t k);
+  void read_sentence(std::size_t s);
+  void find_candidates(const PairCounts& table, std::span<const WordId> source, std::span<const WordId> target,
+                       std::vector<Candidate>& found);
+  void read_counts(const PairCounts& table, std::span<const WordId> source, std::span<const WordId> target,
+                   const std::vector<Candidate>& found, std::array<std::vector<float>, 2>& cells);
+  void open_direction(int d, std::size_t s);
+  void set_scales(std::size_t k);
+  void shift_counts(int d, std::size_t t, std::size_t k, float by);
+  void move_link(int d, std::size_t t, std::uint32_t before, std::uint32_t now);
   template <Stage stage>
   double draw_sentence(int d, std::size_t s, Random& random, bool collect);
   template <Stage stage>
   double weigh_links(int d, std::size_t t, std::size_t last, std::size_t next);
+  template <Stage stage>
+  double jump_around(int d, std::size_t last, std::size_t next) const;
   void collect_token(int d, std::size_t s, std::size_t t, double sum);
-  double sum_weights() const;
-  std::uint32_t draw_link(double null, double sum, Random& random) const;
+  std::uint32_t draw_link(std::uint32_t before, double null, double sum, Random& random) const;
   double sweep_sentence(Stage stage, int d, std::size_t s, Random& random, bool collect);
 
   const Bitext& bitext_;
@@ -176,18 +179,20 @@ class GibbsChain {
   std::array<std::vector<float>, 2> word_base_, stem_base_, share_of_stem_;
   std::array<std::array<JumpRow, 3>, 2> rows_;  // [direction][start, inner, end]
   std::ptrdiff_t reach_;
-  // Of the sentence and the direction at hand.
-  std::span<const WordId> from_words_, to_words_;
-  std::vector<WordId> from_stems_, to_stems_;
-  std::vector<std::uint32_t> pair_slots_, stem_slots_;  // [to position * from length + from position]
-  std::vector<float> priors_;                           // likewise
-  std::vector<std::uint32_t> same_stem_;                // per from position: the next with its stem, round
-  std::vector<float> lexicon_scale_, stem_scale_, ratios_, weights_;  // per from position
-  std::vector<std::uint32_t> coupled_, next_coupled_;   // positions by what the other direction links them with
+  // Of the sentence at hand, by side: words, stems, and the next position with the same stem, round.
+  std::array<std::span<const WordId>, 2> words_;
+  std::array<std::vector<WordId>, 2> stems_;
+  std::array<std::vector<std::uint32_t>, 2> same_stem_;
+  // By direction, [to position * stride + from position]: links of the cell's pair and its likeness, and links of the
+  // stems' pair. Rows are filled up to a multiple of LANES.
+  std::array<std::vector<float>, 2> counts_, stem_counts_;
   std::vector<std::uint64_t> hashes_;
-  std::vector<Candidate> candidates_;
-  std::vector<std::uint32_t> fertilities_, slot_copy_;
-  std::vector<float> prior_copy_;
+  std::vector<Candidate> candidates_, stem_candidates_;
+  // Of the direction at hand, by from position.
+  std::size_t stride_ = 0;
+  std::vector<float> totals_, stem_totals_, scales_, stem_scales_, ratios_, weights_;
+  std::vector<std::uint32_t> fertilities_;
+  std::vector<std::uint32_t> coupled_, next_coupled_;   // positions by what the other direction links them with
 };
 
 }  // namespace hiddenite::align

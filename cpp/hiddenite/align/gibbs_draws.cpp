@@ -1,4 +1,4 @@
-// One sentence's part of a sweep: look its pairs up, draw its links.
+// One sentence's part of a sweep: read its counts, draw its links.
 #include <algorithm>
 #include <cmath>
 
@@ -6,17 +6,58 @@
 
 namespace hiddenite::align {
 
-// Slots of the cells' pairs of one table. Those that the filter lets through are fetched all before the first is
-// looked at.
-void GibbsChain::look_up(const PairCounts& table, std::span<const WordId> source, std::span<const WordId> target,
-                         std::uint32_t* slots) {
+namespace {
+
+// For each position the next one with the same id, round: its own where there is no other.
+void link_equal(const std::vector<WordId>& ids, std::vector<std::uint32_t>& next) {
+  next.resize(ids.size());
+  std::uint64_t seen = 0;  // a bit for some ids each: most are new at a glance
+  for (std::uint32_t k = 0; k < ids.size(); ++k) {
+    const std::uint64_t bit = std::uint64_t{1} << (ids[k] & 63);
+    next[k] = k;
+    if (seen & bit) {
+      std::uint32_t last = k;
+      while (last-- > 0 && ids[last] != ids[k]) {
+      }
+      if (last < k) {
+        next[k] = next[last];
+        next[last] = k;
+      }
+    }
+    seen |= bit;
+  }
+}
+
+}  // namespace
+
+// --------------------------------------------------------------- a sentence's counts
+
+void GibbsChain::read_sentence(std::size_t s) {
+  for (int side = 0; side < 2; ++side) {
+    const TextSide& text = from(side);
+    words_[side] = text.sentence(s);
+    stems_[side].resize(words_[side].size());
+    for (std::size_t k = 0; k < words_[side].size(); ++k) stems_[side][k] = text.stem_of_word[words_[side][k]];
+    link_equal(stems_[side], same_stem_[side]);
+  }
+  const std::size_t more = words_[0].size() + words_[1].size();
+  pairs_.reserve(more);
+  stem_pairs_.reserve(more);
+  find_candidates(pairs_, words_[0], words_[1], candidates_);
+  find_candidates(stem_pairs_, stems_[0], stems_[1], stem_candidates_);
+  read_counts(pairs_, words_[0], words_[1], candidates_, counts_);
+  read_counts(stem_pairs_, stems_[0], stems_[1], stem_candidates_, stem_counts_);
+}
+
+// The cells whose pairs a table may have. Their slots are fetched: all, before the first is looked at.
+void GibbsChain::find_candidates(const PairCounts& table, std::span<const WordId> source,
+                                 std::span<const WordId> target, std::vector<Candidate>& found) {
   const std::size_t n = source.size(), m = target.size();
-  std::fill(slots, slots + n * m, table.none());
   hashes_.resize(n);
-  candidates_.resize(n * m + 1);
+  found.resize(n * m + 1);
   for (std::size_t k = 0; k < n; ++k) hashes_[k] = PairCounts::hash_first(source[k]);
   const std::uint64_t* const hashes = hashes_.data();
-  Candidate* const candidates = candidates_.data();
+  Candidate* const candidates = found.data();
   std::size_t count = 0;
   for (std::size_t t = 0; t < m; ++t) {
     const std::uint64_t hash = PairCounts::hash_second(target[t]);
@@ -26,183 +67,156 @@ void GibbsChain::look_up(const PairCounts& table, std::span<const WordId> source
       count += table.may_have(both);
     }
   }
-  for (std::size_t c = 0; c < count; ++c) table.fetch(table.home(candidates[c].hash));
   for (std::size_t c = 0; c < count; ++c) {
-    const auto [hash, t, k] = candidates[c];
-    slots[t * n + k] = table.find(PairCounts::key(source[k], target[t]), table.home(hash));
+    const std::uint32_t place = table.guess(candidates[c].where);
+    candidates[c].where = place;
+    table.fetch(place);
+  }
+  found.resize(count);
+}
+
+void GibbsChain::read_counts(const PairCounts& table, std::span<const WordId> source, std::span<const WordId> target,
+                             const std::vector<Candidate>& found, std::array<std::vector<float>, 2>& cells) {
+  const std::size_t forward = padded(source.size()), reverse = padded(target.size());
+  cells[0].assign(forward * target.size(), 0.0f);
+  cells[1].assign(reverse * source.size(), 0.0f);
+  for (const auto [where, t, k] : found) {
+    const PairCounts::Slot& slot = table.at(PairCounts::key(source[k], target[t]), static_cast<std::uint32_t>(where));
+    const float likeness = slot.likeness();
+    cells[0][t * forward + k] = slot.count[0] + likeness;
+    cells[1][k * reverse + t] = slot.count[1] + likeness;
   }
 }
 
-void GibbsChain::look_up_pairs(std::size_t s) {
-  const auto source = bitext_.source.sentence(s), target = bitext_.target.sentence(s);
-  const std::size_t n = source.size(), m = target.size();
-  pairs_.reserve(n + m);
-  stem_pairs_.reserve(n + m);
-  pair_slots_.resize(n * m);
-  stem_slots_.resize(n * m);
-  priors_.resize(n * m);
-  from_stems_.resize(n);
-  to_stems_.resize(m);
-  for (std::size_t k = 0; k < n; ++k) from_stems_[k] = bitext_.source.stem_of_word[source[k]];
-  for (std::size_t t = 0; t < m; ++t) to_stems_[t] = bitext_.target.stem_of_word[target[t]];
-  look_up(pairs_, source, target, pair_slots_.data());
-  look_up(stem_pairs_, from_stems_, to_stems_, stem_slots_.data());
-  const auto prior = static_cast<float>(options_.lexicon_prior);
-  const std::uint32_t* const slots = pair_slots_.data();
-  float* const priors = priors_.data();
-  for (std::size_t cell = 0; cell < n * m; ++cell) priors[cell] = prior + pairs_[slots[cell]].likeness();
-}
-
-// Cells of the forward direction become those of the reverse one.
-void GibbsChain::transpose_cells() {
-  const std::size_t n = from_words_.size(), m = to_words_.size();  // of the reverse direction
-  const auto turn = [&](auto& cells, auto& copy) {
-    copy.resize(cells.size());
-    for (std::size_t k = 0; k < n; ++k) {
-      for (std::size_t t = 0; t < m; ++t) copy[t * n + k] = cells[k * m + t];
-    }
-    cells.swap(copy);
-  };
-  turn(pair_slots_, slot_copy_);
-  turn(stem_slots_, slot_copy_);
-  turn(priors_, prior_copy_);
-}
-
-// `partners` are the other direction's links, which stay as they are while this one's are drawn.
-void GibbsChain::open_direction(int d, std::size_t s, const std::uint32_t* partners) {
-  from_words_ = from(d).sentence(s);
-  to_words_ = to(d).sentence(s);
-  if (d == 1) transpose_cells();
-  const std::size_t n = from_words_.size(), m = to_words_.size();
-  from_stems_.resize(n);
-  to_stems_.resize(m);
-  for (std::size_t k = 0; k < n; ++k) from_stems_[k] = from(d).stem_of_word[from_words_[k]];
-  for (std::size_t t = 0; t < m; ++t) to_stems_[t] = to(d).stem_of_word[to_words_[t]];
-  same_stem_.resize(n);
+void GibbsChain::open_direction(int d, std::size_t s) {
+  const GibbsDirection& dir = directions_[d];
+  const std::size_t n = words_[d].size();
+  stride_ = padded(n);
+  for (auto* const row : {&totals_, &stem_totals_, &scales_, &stem_scales_, &ratios_, &weights_}) {
+    row->assign(stride_, 0.0f);
+  }
   for (std::size_t k = 0; k < n; ++k) {
-    std::size_t next = k + 1;
-    while (next < n && from_stems_[next] != from_stems_[k]) ++next;
-    if (next == n) next = static_cast<std::size_t>(std::find(from_stems_.begin(), from_stems_.end(), from_stems_[k]) -
-                                                   from_stems_.begin());
-    same_stem_[k] = static_cast<std::uint32_t>(next);
+    const WordId word = words_[d][k], stem = stems_[d][k];
+    totals_[k] = static_cast<float>(dir.word_count[word]) + word_base_[d][word];
+    stem_totals_[k] = static_cast<float>(dir.stem_count[stem]) + stem_base_[d][stem];
+    set_scales(k);
   }
-  lexicon_scale_.resize(n);
-  stem_scale_.resize(n);
-  ratios_.resize(n);
-  weights_.resize(n);
-  for (std::size_t k = 0; k < n; ++k) {
-    if (same_stem_[k] <= k) refresh_lexicon(d, k);
-  }
-  coupled_.assign(m + 1, NO_WORD);
+  // The other direction's links, which stay as they are while this one's are drawn.
+  const std::uint32_t* const partners = directions_[1 - d].links.data() + from(d).begin[s];
+  coupled_.assign(words_[1 - d].size() + 1, NO_WORD);
   next_coupled_.resize(n);
   for (std::uint32_t k = 0; k < n; ++k) {
     next_coupled_[k] = coupled_[partners[k]];
     coupled_[partners[k]] = k;
   }
-}
-
-// Of all positions that have k's stem.
-void GibbsChain::refresh_lexicon(int d, std::size_t k) {
-  const GibbsDirection& dir = directions_[d];
-  const WordId stem = from_stems_[k];
-  const float stem_scale =
-      static_cast<float>(options_.stem_weight) / (static_cast<float>(dir.stem_count[stem]) + stem_base_[d][stem]);
-  std::size_t other = k;
-  do {
-    const WordId w = from_words_[other];
-    stem_scale_[other] = stem_scale;
-    lexicon_scale_[other] = 1.0f / (static_cast<float>(dir.word_count[w]) + word_base_[d][w]);
-    other = same_stem_[other];
-  } while (other != k);
+  const std::uint32_t* const links = dir.links.data() + to(d).begin[s];
+  fertilities_.assign(n, 0);
+  for (std::size_t t = 0; t < words_[1 - d].size(); ++t) {
+    if (links[t] > 0) ++fertilities_[links[t] - 1];
+  }
 }
 
 // ------------------------------------------------------------- links come and go
 
-// The pair of cell (t, k) gets a slot; so do the sentence's other cells of the same words.
-void GibbsChain::enter_pair(int d, std::size_t t, std::size_t k) {
-  const WordId e = from_words_[k], f = to_words_[t];
-  const std::uint32_t slot = pairs_.insert(d == 0 ? PairCounts::key(e, f) : PairCounts::key(f, e));
-  const std::size_t n = from_words_.size();
-  for (std::size_t u = 0; u < to_words_.size(); ++u) {
-    if (to_words_[u] != f) continue;
-    for (std::size_t l = 0; l < n; ++l) {
-      if (from_words_[l] == e) pair_slots_[u * n + l] = slot;
+void GibbsChain::set_scales(std::size_t k) {
+  scales_[k] = 1.0f / totals_[k];
+  stem_scales_[k] = static_cast<float>(options_.stem_weight) / stem_totals_[k];
+}
+
+// The sentence's own view of a link between t and k that comes (by = 1) or goes (-1): its pair and its stems can be in
+// other cells too.
+void GibbsChain::shift_counts(int d, std::size_t t, std::size_t k, float by) {
+  const std::span<const WordId> from_words = words_[d], to_words = words_[1 - d];
+  const std::uint32_t *const next_from = same_stem_[d].data(), *const next_to = same_stem_[1 - d].data();
+  std::size_t l = k;
+  do {
+    const bool is_word = from_words[l] == from_words[k];
+    std::size_t u = t;
+    do {
+      stem_counts_[d][u * stride_ + l] += by;
+      if (is_word && to_words[u] == to_words[t]) counts_[d][u * stride_ + l] += by;
+      u = next_to[u];
+    } while (u != t);
+    stem_totals_[l] += by;
+    if (is_word) totals_[l] += by;
+    set_scales(l);
+    l = next_from[l];
+  } while (l != k);
+}
+
+// The tables' view: token t's link has changed; 0 is NULL, else a position + 1.
+void GibbsChain::move_link(int d, std::size_t t, std::uint32_t before, std::uint32_t now) {
+  GibbsDirection& dir = directions_[d];
+  const WordId f = words_[1 - d][t], f_stem = stems_[1 - d][t];
+  for (const auto& [link, by] : {std::pair(before, -1.0f), std::pair(now, 1.0f)}) {
+    if (link == 0) {
+      dir.null_count[f] += by;
+      dir.null_total += static_cast<double>(by);
+      continue;
     }
+    const WordId e = words_[d][link - 1], e_stem = stems_[d][link - 1];
+    pairs_[pairs_.insert(d == 0 ? PairCounts::key(e, f) : PairCounts::key(f, e))].count[d] += by;
+    const auto stem_key = d == 0 ? PairCounts::key(e_stem, f_stem) : PairCounts::key(f_stem, e_stem);
+    stem_pairs_[stem_pairs_.insert(stem_key)].count[d] += by;
+    dir.word_count[e] += static_cast<double>(by);
+    dir.stem_count[e_stem] += static_cast<double>(by);
   }
-}
-
-void GibbsChain::enter_stem_pair(int d, std::size_t t, std::size_t k) {
-  const WordId e = from_stems_[k], f = to_stems_[t];
-  const std::uint32_t slot = stem_pairs_.insert(d == 0 ? PairCounts::key(e, f) : PairCounts::key(f, e));
-  const std::size_t n = from_words_.size();
-  for (std::size_t u = 0; u < to_stems_.size(); ++u) {
-    if (to_stems_[u] != f) continue;
-    for (std::size_t l = 0; l < n; ++l) {
-      if (from_stems_[l] == e) stem_slots_[u * n + l] = slot;
-    }
-  }
-}
-
-void GibbsChain::remove_link(int d, std::size_t t, std::size_t k) {
-  const std::size_t cell = t * from_words_.size() + k;
-  pairs_[pair_slots_[cell]].count[d] -= 1.0f;
-  stem_pairs_[stem_slots_[cell]].count[d] -= 1.0f;
-  directions_[d].word_count[from_words_[k]] -= 1.0;
-  directions_[d].stem_count[from_stems_[k]] -= 1.0;
-  refresh_lexicon(d, k);
-}
-
-void GibbsChain::add_link(int d, std::size_t t, std::size_t k) {
-  const std::size_t cell = t * from_words_.size() + k;
-  if (pair_slots_[cell] == pairs_.none()) enter_pair(d, t, k);
-  if (stem_slots_[cell] == stem_pairs_.none()) enter_stem_pair(d, t, k);
-  pairs_[pair_slots_[cell]].count[d] += 1.0f;
-  stem_pairs_[stem_slots_[cell]].count[d] += 1.0f;
-  directions_[d].word_count[from_words_[k]] += 1.0;
-  directions_[d].stem_count[from_stems_[k]] += 1.0;
-  refresh_lexicon(d, k);
 }
 
 // ------------------------------------------------------------------ draws
 
-// Weights of token t's links into weights_; returns what the jump over a NULL weighs.
+// Weights of token t's links into weights_; returns their sum.
 template <GibbsChain::Stage stage>
 double GibbsChain::weigh_links(int d, std::size_t t, std::size_t last, std::size_t next) {
-  const std::size_t n = from_words_.size();
-  const std::uint32_t* const slots = pair_slots_.data() + t * n;
-  const std::uint32_t* const stem_slots = stem_slots_.data() + t * n;
-  const float* const priors = priors_.data() + t * n;
-  const float share = share_of_stem_[d][to_words_[t]], stem_prior = static_cast<float>(options_.stem_prior);
-  const float *const scales = lexicon_scale_.data(), *const stem_scales = stem_scale_.data();
-  const PairCounts::Slot *const pairs = &pairs_[0], *const stem_pairs = &stem_pairs_[0];
-  float* const weights = weights_.data();
-  for (std::size_t k = 0; k < n; ++k) {
-    const float by_stem = stem_scales[k] * share * (stem_pairs[stem_slots[k]].count[d] + stem_prior);
-    weights[k] = (pairs[slots[k]].count[d] + priors[k] + by_stem) * scales[k];
-  }
-  double around = 1.0;
+  const float* const counts = counts_[d].data() + t * stride_;
+  const float* const stem_counts = stem_counts_[d].data() + t * stride_;
+  const float share = share_of_stem_[d][words_[1 - d][t]], stem_prior = static_cast<float>(options_.stem_prior);
+  const auto prior = static_cast<float>(options_.lexicon_prior);
+  const float *const scales = scales_.data(), *const stem_scales = stem_scales_.data();
+  const float* const ratios = ratios_.data();
+  const auto& [start, inner, end] = rows_[d];
+  const float *from_last = nullptr, *to_next = nullptr;
   if constexpr (stage != Stage::MODEL1) {
-    const auto& [start, inner, end] = rows_[d];
-    const auto before = static_cast<std::ptrdiff_t>(last), after = static_cast<std::ptrdiff_t>(next > 0 ? next : n + 1);
-    const float* const from_last = (last > 0 ? inner : start).ahead.data() + reach_ + 1 - before;
-    const float* const to_next = (next > 0 ? inner : end).back.data() + reach_ + 1 - after;
-    const float* const ratios = ratios_.data();
-    for (std::size_t k = 0; k < n; ++k) {
-      weights[k] *= stage == Stage::FERTILITY ? from_last[k] * to_next[k] * ratios[k] : from_last[k] * to_next[k];
-    }
-    if (next > 0) {
-      around = (last > 0 ? inner : start).ahead[static_cast<std::size_t>(reach_ + after - before)];
-    } else if (last > 0) {
-      around = end.ahead[static_cast<std::size_t>(reach_ + after - before)];
+    const auto after = static_cast<std::ptrdiff_t>(next > 0 ? next : words_[d].size() + 1);
+    from_last = (last > 0 ? inner : start).ahead.data() + reach_ + 1 - static_cast<std::ptrdiff_t>(last);
+    to_next = (next > 0 ? inner : end).back.data() + reach_ + 1 - after;
+  }
+  float* const weights = weights_.data();
+  float sums[LANES] = {};
+  for (std::size_t begin = 0; begin < stride_; begin += LANES) {
+    for (std::size_t lane = 0; lane < LANES; ++lane) {
+      const std::size_t k = begin + lane;
+      const float by_stem = stem_scales[k] * share * (stem_counts[k] + stem_prior);
+      float weight = (counts[k] + prior + by_stem) * scales[k];
+      if constexpr (stage == Stage::HMM) weight *= from_last[k] * to_next[k];
+      if constexpr (stage == Stage::FERTILITY) weight *= from_last[k] * to_next[k] * ratios[k];
+      weights[k] = weight;
+      sums[lane] += weight;
     }
   }
-  const auto coupling = static_cast<float>(options_.coupling);
-  for (std::uint32_t k = coupled_[t + 1]; k != NO_WORD; k = next_coupled_[k]) weights[k] *= coupling;
-  return around;
+  double sum = static_cast<double>(sums[0] + sums[1]) + static_cast<double>(sums[2] + sums[3]);
+  const auto more = static_cast<float>(options_.coupling - 1.0);
+  for (std::uint32_t k = coupled_[t + 1]; k != NO_WORD; k = next_coupled_[k]) {
+    const float gain = more * weights[k];
+    weights[k] += gain;
+    sum += static_cast<double>(gain);
+  }
+  return sum;
+}
+
+// What the jump over a NULL weighs.
+template <GibbsChain::Stage stage>
+double GibbsChain::jump_around(int d, std::size_t last, std::size_t next) const {
+  if (stage == Stage::MODEL1 || (last == 0 && next == 0)) return 1.0;
+  const auto& [start, inner, end] = rows_[d];
+  const auto before = static_cast<std::ptrdiff_t>(last);
+  const auto after = static_cast<std::ptrdiff_t>(next > 0 ? next : words_[d].size() + 1);
+  const JumpRow& row = next == 0 ? end : last > 0 ? inner : start;
+  return row.ahead[static_cast<std::size_t>(reach_ + after - before)];
 }
 
 void GibbsChain::collect_token(int d, std::size_t s, std::size_t t, double sum) {
-  const std::size_t n = from_words_.size(), step = d == 0 ? 1 : to_words_.size();
+  const std::size_t n = words_[d].size(), step = d == 0 ? 1 : words_[0].size();
   const std::uint64_t begin = meetings_.cell_begin[s] + (d == 0 ? t * n : t);
   std::uint8_t* const sums = directions_[d].cell_sums.data();
   const auto scale = static_cast<float>(format_.unit / sum);
@@ -220,25 +234,13 @@ void GibbsChain::collect_token(int d, std::size_t s, std::size_t t, double sum) 
   }
 }
 
-// The sum of weights_, four at a time.
-double GibbsChain::sum_weights() const {
-  const float* const weights = weights_.data();
-  const std::size_t n = weights_.size();
-  float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-  std::size_t k = 0;
-  for (; k + 4 <= n; k += 4) {
-    for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += weights[k + lane];
-  }
-  for (; k < n; ++k) sums[0] += weights[k];
-  return static_cast<double>(sums[0] + sums[1]) + static_cast<double>(sums[2] + sums[3]);
-}
-
-// 0 is NULL, else a position + 1.
-std::uint32_t GibbsChain::draw_link(double null, double sum, Random& random) const {
-  double x = random.uniform() * (null + sum) - null;
-  if (x < 0.0) return 0;
-  const std::size_t n = weights_.size();
-  for (std::size_t k = 0; k < n; ++k) {
+// 0 is NULL, else a position + 1. The link there was comes first in the order: it is drawn most often.
+std::uint32_t GibbsChain::draw_link(std::uint32_t before, double null, double sum, Random& random) const {
+  double x = random.uniform() * (null + sum);
+  if (before > 0 && (x -= static_cast<double>(weights_[before - 1])) < 0.0) return before;
+  if ((x -= null) < 0.0) return 0;
+  for (std::size_t k = 0; k < weights_.size(); ++k) {
+    if (k + 1 == before) continue;
     x -= static_cast<double>(weights_[k]);
     if (x < 0.0) return static_cast<std::uint32_t>(k + 1);
   }
@@ -248,60 +250,51 @@ std::uint32_t GibbsChain::draw_link(double null, double sum, Random& random) con
 
 template <GibbsChain::Stage stage>
 double GibbsChain::draw_sentence(int d, std::size_t s, Random& random, bool collect) {
-  const std::uint32_t* const partners = directions_[1 - d].links.data() + from(d).begin[s];
-  open_direction(d, s, partners);
+  open_direction(d, s);
   GibbsDirection& dir = directions_[d];
-  const std::size_t n = from_words_.size(), m = to_words_.size(), width = options_.max_fertility + 1;
+  const std::size_t n = words_[d].size(), m = words_[1 - d].size(), width = options_.max_fertility + 1;
   std::uint32_t* const links = dir.links.data() + to(d).begin[s];
-  fertilities_.assign(n, 0);
-  for (std::size_t t = 0; t < m; ++t) {
-    if (links[t] > 0) ++fertilities_[links[t] - 1];
-  }
   const auto set_ratio = [&](std::size_t k) {
     if constexpr (stage == Stage::FERTILITY) {
-      ratios_[k] = dir.fertility[from_words_[k] * width + std::min<std::size_t>(fertilities_[k], width - 1)];
+      ratios_[k] = dir.fertility[words_[d][k] * width + std::min<std::size_t>(fertilities_[k], width - 1)];
     }
   };
   for (std::size_t k = 0; k < n; ++k) set_ratio(k);
+  const auto shift_link = [&](std::size_t t, std::size_t k, int by) {
+    shift_counts(d, t, k, static_cast<float>(by));
+    fertilities_[k] += static_cast<std::uint32_t>(by);
+    set_ratio(k);
+  };
   const double null_scale = options_.null_probability / (1.0 - options_.null_probability);
   const double null_base = options_.null_prior * static_cast<double>(to(d).words.size());
   double log_total = 0.0, product = 1.0;
   std::size_t last = 0, next = 0, next_at = 0;  // the real links around t; positions + 1, 0 if none
   for (std::size_t t = 0; t < m; ++t) {
-    const WordId word = to_words_[t];
-    if (links[t] == 0) {
-      dir.null_count[word] -= 1.0f;
-      dir.null_total -= 1.0;
-    } else {
-      --fertilities_[links[t] - 1];
-      set_ratio(links[t] - 1);
-      remove_link(d, t, links[t] - 1);
-    }
+    const std::uint32_t before = links[t];
+    if (before > 0) shift_link(t, before - 1, -1);
     if (next_at <= t) {
       for (next_at = t + 1; next_at < m && links[next_at] == 0;) ++next_at;
       next = next_at < m ? links[next_at] : 0;
     }
-    const double around = weigh_links<stage>(d, t, last, next);
-    const double null =
-        null_scale * around * (dir.null_count[word] + options_.null_prior) / (dir.null_total + null_base);
-    const double linked = sum_weights(), sum = null + linked;
+    const double linked = weigh_links<stage>(d, t, last, next), own = before == 0 ? 1.0 : 0.0;
+    const double null = null_scale * jump_around<stage>(d, last, next) *
+                        (static_cast<double>(dir.null_count[words_[1 - d][t]]) - own + options_.null_prior) /
+                        (dir.null_total - own + null_base);
+    const double sum = null + linked;
     product *= sum;
     if (product < 1e-200 || product > 1e200) {
       log_total += std::log(product);
       product = 1.0;
     }
     if (collect) collect_token(d, s, t, sum);
-    const std::uint32_t link = draw_link(null, linked, random);
-    links[t] = link;
-    if (link == 0) {
-      dir.null_count[word] += 1.0f;
-      dir.null_total += 1.0;
-      continue;
+    const std::uint32_t link = draw_link(before, null, linked, random);
+    if (link > 0) {
+      shift_link(t, link - 1, 1);
+      last = link;
     }
-    add_link(d, t, link - 1);
-    ++fertilities_[link - 1];
-    set_ratio(link - 1);
-    last = link;
+    if (link == before) continue;
+    move_link(d, t, before, link);
+    links[t] = link;
   }
   return log_total + std::log(product);
 }

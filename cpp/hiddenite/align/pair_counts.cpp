@@ -1,7 +1,6 @@
 #include "hiddenite/align/pair_counts.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "hiddenite/base/error.hpp"
@@ -12,31 +11,45 @@ namespace {
 
 constexpr double FULL = 0.78, AFTER_GROWING = 0.65;
 constexpr std::size_t FILTER_BITS = 8;  // a slot, at least
+constexpr std::size_t SLACK = 256;  // slots behind the last home
 
 }  // namespace
 
 void PairCounts::resize(std::size_t room) {
-  slots_.assign(room + 1, Slot{});
+  num_homes_ = room;
+  slots_.assign(room + SLACK + 1, Slot{});
   slots_.back().key = 0;
+  tags_.assign(room + SLACK + WINDOW, 0);
   filter_.assign(std::bit_ceil(room * FILTER_BITS / 64 + 1), 0);
   filter_shift_ = 64 - std::countr_zero(filter_.size());
   size_ = 0;
 }
 
-std::uint32_t PairCounts::insert(std::uint64_t key) {
+std::uint32_t PairCounts::find(std::uint64_t key) const {
   const std::uint64_t hash = hash_of(key);
-  std::uint32_t place = home(hash);
-  for (; slots_[place].key != EMPTY; place = place + 1 == none() ? 0 : place + 1) {
+  for (std::uint32_t place = home(hash); tags_[place] != 0; ++place) {
     if ((slots_[place].key & KEY_MASK) == key) return place;
   }
-  filter_[hash >> filter_shift_] |= std::uint64_t{1} << (hash & 63);
+  return none();
+}
+
+std::uint32_t PairCounts::insert(std::uint64_t key) {
+  const std::uint64_t hash = hash_of(key);
+  const std::uint32_t guessed = guess(hash);
+  if ((slots_[guessed].key & KEY_MASK) == key) return guessed;
+  std::uint32_t place = home(hash);
+  for (; tags_[place] != 0; ++place) {
+    if ((slots_[place].key & KEY_MASK) == key) return place;
+  }
   slots_[place].key = key;
+  tags_[place] = tag(hash);
+  filter_[hash >> filter_shift_] |= std::uint64_t{1} << (hash & 63);
   ++size_;
   return place;
 }
 
 bool PairCounts::reserve(std::size_t more) {
-  if (static_cast<double>(size_ + more) <= FULL * static_cast<double>(none())) return false;
+  if (static_cast<double>(size_ + more) <= FULL * static_cast<double>(num_homes_)) return false;
   rebuild(more);
   return true;
 }

@@ -14,10 +14,7 @@ import dataclasses
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from hiddenite._core import AlignmentModel, AlignmentTables, FertilityHmm
 from hiddenite.align.answers import (
@@ -34,17 +31,21 @@ from hiddenite.align.fertilities import smooth
 from hiddenite.align.options import AlignerOptions
 from hiddenite.align.symmetrize import DEFAULT as DEFAULT_SYMMETRIZATION
 from hiddenite.align.training import HmmTraining, Sweep, Training
+from hiddenite.arrays import np
 from hiddenite.errors import BudgetExceeded, ModelError
 from hiddenite.files.archive import Archive, read_archive, write_archive
 from hiddenite.files.corpus import Sentence, sentence_text, sentence_words, tokenize
 from hiddenite.results import Certificate, Failure
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FORMAT = "hiddenite aligner"
 VERSION = 1
 BATCH = 64  # sentence pairs a call to the core; what an interrupt waits for
 _HINT = "expected a file that `hiddenite align train` wrote; train it again"
 _JUMPS = ("start", "inner", "end")
-_PER_WORD: dict[str, type[Any]] = {"word_count": np.uint32, "partners": np.uint32, "likeness": np.float32}
+_PER_WORD = {"word_count": "uint32", "partners": "uint32", "likeness": "float32"}
 
 
 class Aligner:
@@ -290,7 +291,9 @@ class Aligner:
         sizes = [len(side) for side in words]
         for field, kind in _PER_WORD.items():
             sides = zip(("source", "target"), sizes, strict=True)
-            setattr(tables, field, tuple(archive.array(f"{field}.{s}", kind, n) for s, n in sides))
+            setattr(
+                tables, field, tuple(archive.array(f"{field}.{s}", getattr(np, kind), n) for s, n in sides)
+            )
         tables.pair_source = archive.array("pair_source", np.uint32)
         num_pairs = len(tables.pair_source)
         tables.pair_target = archive.array("pair_target", np.uint32, num_pairs)

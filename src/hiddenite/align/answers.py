@@ -13,10 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Literal
 
 from hiddenite._core import AlignAnswer, AlignMethod, AlignTask, CoreAligned, PaperOptions, PaperStep
 from hiddenite.align import symmetrize as symmetrization
@@ -30,10 +27,14 @@ from hiddenite.align.decisions import (
 )
 from hiddenite.align.links import Link
 from hiddenite.align.proofs import AlignmentProof, read_proof
+from hiddenite.arrays import np
 from hiddenite.errors import OptionError
 from hiddenite.options import check_choice
 from hiddenite.records import equal_fields, json_number
 from hiddenite.results import Certificate, Failure
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 METHODS = {m.name.lower(): m for m in (AlignMethod.EXACT, AlignMethod.PAPER, AlignMethod.VITERBI)}
 METHODS["hmm"] = AlignMethod.EXACT  # of a model without fertilities, whose bound is tight at once

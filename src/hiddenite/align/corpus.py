@@ -12,9 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from hiddenite.align import symmetrize as symmetrization
 from hiddenite.align.aligner import BATCH, Aligner
@@ -22,8 +20,12 @@ from hiddenite.align.answers import DIRECTIONS, Alignment, Question, links_above
 from hiddenite.align.decisions import link_probabilities
 from hiddenite.align.links import Link
 from hiddenite.align.training import Training
+from hiddenite.arrays import np
 from hiddenite.options import Options, option
 from hiddenite.results import Failure
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 DEFAULT_DECODER = "threshold"
 DECODERS = ("threshold", "probabilities", "exact", "viterbi")

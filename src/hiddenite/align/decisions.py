@@ -24,18 +24,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from hiddenite._core import LinkDraws
+from hiddenite.arrays import np
 from hiddenite.records import json_number
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    _Array = NDArray[np.float64]
 
 SINGLE = 0.6  # probability of a link that one direction alone has
 CONFIDENCE = 1 - 1e-6  # of all intervals of one sentence pair together
-
-_Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

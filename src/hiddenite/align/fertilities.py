@@ -13,17 +13,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
+from hiddenite.arrays import np
 from hiddenite.errors import ModelError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    _Histograms = NDArray[np.float64]
 
 RARE = 10
 PREFIX = 4  # letters
 PENALTY = 1.0  # weight of |theta|^2 / 2
 FIRM = 1e6  # observations a distribution is worth, so that nothing backs off from it
-_Histograms = NDArray[np.float64]
 
 
 def poisson(words: Sequence[str], histograms: _Histograms) -> _Histograms:

@@ -15,14 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import numpy as np
-
 from hiddenite._core import AlignmentTables
 from hiddenite.align.aligner import BATCH, Aligner
 from hiddenite.align.answers import LEAST_SHOWN, Question
 from hiddenite.align.corpus import CorpusDecoding, align_corpus
 from hiddenite.align.links import format_links
 from hiddenite.align.training import Training
+from hiddenite.arrays import np
 from hiddenite.results import Failure
 
 LEAST_LINKS = 0.5  # expected, of a pair in the lexicon: half a link of the mean direction

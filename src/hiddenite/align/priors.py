@@ -19,19 +19,20 @@ import os
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, TypeVar
 
 from hiddenite._core import AlignmentModel, AlignmentTables
 from hiddenite.align.bitext import normalize_word
 from hiddenite.align.links import read_lines
 from hiddenite.align.options import AlignerOptions
+from hiddenite.arrays import np
 from hiddenite.errors import FormatError
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 _FIELDS = {"LEX": 4, "FERF": 4, "FERR": 4, "HMMF": 3, "HMMR": 3}
-_Kind = TypeVar("_Kind", bound=np.generic)
+_Kind = TypeVar("_Kind", bound="np.generic")
 _MOST = 1e6  # of a count
 _HINT = 1e-3  # observations of one word for each word of a lexicon: its fertilities are those of all words
 

@@ -16,17 +16,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from hiddenite._core import AlignmentEm, AlignmentModel, AlignmentTrainer, GibbsDirection
 from hiddenite.align.bitext import Bitext
 from hiddenite.align.options import AlignerOptions
+from hiddenite.arrays import np
 from hiddenite.executor import Executor
 
-Counts = tuple[NDArray[np.uint64], NDArray[np.uint64]]  # forward and reverse
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Counts = tuple[NDArray[np.uint64], NDArray[np.uint64]]  # forward and reverse
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from hiddenite._core import AlignmentModel, AlignmentTables, AlignmentTrainer, GibbsDirection
 from hiddenite.align.bitext import Bitext
@@ -36,9 +33,13 @@ from hiddenite.align.shards import (
     set_counts,
     sweep_step,
 )
+from hiddenite.arrays import np
 from hiddenite.errors import FormatError, ModelError
 from hiddenite.executor import Executor, LocalExecutor
 from hiddenite.files.archive import Archive, read_archive, write_archive
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 CHECKPOINT = "hiddenite alignment checkpoint"
 CHECKPOINT_VERSION = 2

@@ -88,8 +88,11 @@ def _options(
     """Hidden Markov models of language whose answers carry their proof."""
 
 
-def make_app(loaded: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
-    """Return the command line; of commands that are not to be loaded it knows name and help alone."""
+def make_app(loaded: Sequence[str] = tuple(COMMANDS), part: str | None = None) -> typer.Typer:
+    """Return the command line; of commands that are not to be loaded it knows name and help alone.
+
+    ``part`` is the command of a group that is wanted; large groups load it alone.
+    """
     app = group(
         "Hidden Markov models of language whose answers carry their proof.",
         name="hiddenite",
@@ -104,7 +107,7 @@ def make_app(loaded: Sequence[str] = tuple(COMMANDS)) -> typer.Typer:
             continue
         module = importlib.import_module(f"hiddenite.cli.{command.file}")
         if command.is_group:
-            app.add_typer(module.app, name=name)
+            app.add_typer(module.make_group(part) if hasattr(module, "make_group") else module.app, name=name)
         else:
             function, options, example = module.COMMANDS[name]
             add_command(app, name, options, example=example)(function)
@@ -136,9 +139,13 @@ def _is_address(text: str) -> bool:
     return text in ("local", "auto") or bool(colon and host and port.isdecimal() and "/" not in host)
 
 
-def _wanted(arguments: Sequence[str]) -> list[str]:
-    """Return the name of the command that a command line asks for; the options before it take no value."""
-    return [argument for argument in arguments if not argument.startswith("-")][:1]
+def _wanted(arguments: Sequence[str]) -> tuple[list[str], str | None]:
+    """Return the name of the command that a command line asks for, and what follows it: a group's command.
+
+    The options before them take no value.
+    """
+    names = [argument for argument in arguments if not argument.startswith("-")]
+    return names[:1], names[1] if len(names) > 1 else None
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
@@ -160,7 +167,8 @@ def main() -> None:
     try:
         arguments = with_address(sys.argv[1:])
         is_completing = "_HIDDENITE_COMPLETE" in os.environ
-        make_app(tuple(COMMANDS) if is_completing else _wanted(arguments))(args=arguments)
+        app = make_app() if is_completing else make_app(*_wanted(arguments))
+        app(args=arguments)
     except HiddeniteError as error:
         print(f"hiddenite: error: {error}{_note(error)}", file=sys.stderr)
         sys.exit(1)

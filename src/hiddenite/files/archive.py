@@ -12,18 +12,19 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hiddenite._core import NgramTable
+from hiddenite.arrays import np
 from hiddenite.errors import FormatError, HiddeniteError
 from hiddenite.files.container import Members, container_kind, write_members
 from hiddenite.files.output import atomic_output
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 _Result = TypeVar("_Result")
-_Scalar = TypeVar("_Scalar", bound=np.generic)
+_Scalar = TypeVar("_Scalar", bound="np.generic")
 
 
 def write_archive(
