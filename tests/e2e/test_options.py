@@ -608,6 +608,7 @@ CASES: dict[str, dict[str, str]] = {
     "hmmlm train em": {
         "": f"{HMM} --output out",
         **HMM_SHAPE,
+        "preset": "--preset mixture",
         "members": "--members 2",
         "rounds": "--rounds 1",
         "folds": "--folds 2",
@@ -642,6 +643,7 @@ CASES: dict[str, dict[str, str]] = {
         "states": "--states 9",
         "clusters": "--clusters 3",
         "embeddings": "--embeddings vectors.npy",
+        "preset": "--preset mixture",
         "members": "--members 2",
         "rounds": "--rounds 1",
     },

@@ -7,7 +7,7 @@ from typing import Any
 
 from hiddenite.cli.command import command
 from hiddenite.cli.common import OutputFile, Threads, random_seed, say
-from hiddenite.cli.hmmlm_train import SHAPE, EmOptions, TrainOptions, run_epochs
+from hiddenite.cli.hmmlm_train import SHAPE, TrainOptions, run_epochs
 from hiddenite.hmmlm.clusters import Clusters
 from hiddenite.hmmlm.distillation import Samples, embedding_clusters, read_embeddings, read_samples
 from hiddenite.hmmlm.model import HMMLanguageModel
@@ -32,8 +32,8 @@ class DistillOptions(OutputFile, Threads):
     embeddings: str | None = option(
         None, ".npy [tokens, width]: classes of similar vectors.", metavar="FILE", section=SHAPE
     )
-    members: int = same(EmOptions, "members")
-    rounds: int = same(EmOptions, "rounds")
+    members: int = same(HMMOptions, "members")
+    rounds: int = same(HMMOptions, "rounds")
 
 
 def distill(options: DistillOptions) -> None:

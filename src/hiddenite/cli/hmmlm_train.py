@@ -13,7 +13,7 @@ from hiddenite.cli.progress import progress
 from hiddenite.errors import ModelError, OptionError
 from hiddenite.hmmlm.clusters import Clusters
 from hiddenite.hmmlm.model import HMMLanguageModel
-from hiddenite.hmmlm.options import MAX_SEED, HMMOptions
+from hiddenite.hmmlm.options import EM_PRESETS, MAX_SEED, HMMOptions
 from hiddenite.hmmlm.training import Training, read_text
 from hiddenite.options import MISSING, argument, option, same
 
@@ -73,13 +73,22 @@ class TrainOptions(OutputFile, Threads):
         return None if self.clusters.isdecimal() else Clusters.load(self.clusters)
 
 
+def _of_preset(name: str, help: str, **changes: Any) -> Any:
+    return same(HMMOptions, name, default=None, help=f"{help}; the preset's if not given.", **changes)
+
+
 @dataclass(frozen=True, kw_only=True)
 class EmOptions(TrainOptions):
     """The options of hmmlm train em."""
 
-    members: int = same(HMMOptions, "members")
-    rounds: int = same(HMMOptions, "rounds")
+    preset: str = option(
+        "single", "One chain, or a mixture of three or eight: slower and better.", choices=tuple(EM_PRESETS)
+    )
+    epochs: int | None = _of_preset("epochs", "Passes over the text")  # type: ignore[assignment]
+    members: int | None = _of_preset("members", "Members of a mixture; each has so many states")
+    rounds: int | None = _of_preset("rounds", "Rounds of log-bilinear transitions after the last epoch")
     folds: int = same(HMMOptions, "folds")
+    states: int | None = _of_preset("states", "States; </s> has one more", section=SHAPE)  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +134,8 @@ def train_em(options: EmOptions) -> None:
     """
     options.hush()
     clusters = options.given_clusters()
-    chosen = HMMOptions(
+    chosen = HMMOptions.of_preset(
+        options.preset,
         **options.shape(clusters),
         epochs=options.epochs,
         folds=options.folds,

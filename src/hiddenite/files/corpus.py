@@ -276,6 +276,11 @@ def sentence_text(sentences: Iterable[Sentence]) -> bytes:
     return b"".join(sentence_chunks(sentences))
 
 
+def as_text(text: bytes | Iterable[Sentence]) -> bytes:
+    """Return UTF-8 text with one sentence a line, from such text or from sentences."""
+    return text if isinstance(text, bytes) else sentence_text(text)
+
+
 def _encode(lines: list[str]) -> bytes:
     try:
         return ("\n".join(lines) + "\n").encode()

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from hiddenite._core import TokenText, filter_sentences, log_prob_gradient, posterior_sentences
 from hiddenite.errors import ModelError
-from hiddenite.files.corpus import Sentence, sentence_text
+from hiddenite.files.corpus import Sentence, as_text
 from hiddenite.hmmlm.mixing import log_weights
 from hiddenite.hmmlm.model import HMMLanguageModel
 from hiddenite.hmmlm.results import StateDistribution
@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 
 
 def _read(model: HMMLanguageModel, sentences: bytes | Iterable[Sentence]) -> TokenText:
-    return model.read(sentences if isinstance(sentences, bytes) else sentence_text(sentences))
+    return model.read(as_text(sentences))
 
 
 def filter_many(

@@ -11,10 +11,13 @@ mixture is a language model still.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from hiddenite._core import TokenText, WordTable, read_tokens
+from hiddenite.files.corpus import Sentence, as_text
 
 LONGEST = 4  # words of a history; <s> is one
 SIZES = 24  # bins of counts, by powers of two
@@ -27,9 +30,9 @@ Ids = NDArray[np.int64]
 class Histories:
     """Histories of a text with their counts."""
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: bytes | Iterable[Sentence]) -> None:
         self._table = WordTable()
-        before = _words_before(read_tokens(text, "<text>", 1, self._table, grow=True))
+        before = _words_before(read_tokens(as_text(text), "<text>", 1, self._table, grow=True))
         self._keys: list[Ids] = []  # by length: history without its last word, and that word; rising
         self._counts: list[Ids] = []
         number: Ids | None = None  # of the history of each token, by length
@@ -42,9 +45,9 @@ class Histories:
             number = np.full(len(before), _ABSENT)
             number[known] = places
 
-    def bins(self, text: bytes) -> Ids:
+    def bins(self, text: bytes | Iterable[Sentence]) -> Ids:
         """Return the bin of each word and sentence end, line after line: from 0 to ``NUM_BINS`` - 1."""
-        before = _words_before(read_tokens(text, "<text>", 1, self._table, grow=False))
+        before = _words_before(read_tokens(as_text(text), "<text>", 1, self._table, grow=False))
         result = np.zeros(len(before), np.int64)
         number: Ids | None = None
         for length, (keys, counts) in enumerate(zip(self._keys, self._counts, strict=True), 1):

@@ -9,13 +9,14 @@ before were seen there: an n-gram model knows much after some words and little a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hiddenite.errors import ModelError
+from hiddenite.files.corpus import Sentence, as_text
 from hiddenite.hmmlm.histories import NUM_BINS, Histories
 from hiddenite.hmmlm.mixing import fit_weights, fit_weights_by_bin, log_weights
 
@@ -53,29 +54,31 @@ class Interpolation:
     def fit(
         cls,
         models: Sequence[TokenModel],
-        valid: bytes,
+        valid: bytes | Iterable[Sentence],
         threads: int = 0,
         histories: Histories | None = None,
     ) -> Interpolation:
         """Choose the weights under which the validation text is most probable."""
-        columns = _columns(models, valid, threads)
+        text = as_text(valid)
+        columns = _columns(models, text, threads)
         if not columns.shape[1]:
             raise ModelError("the validation text is empty, expected words to fit the weights on")
         weights = fit_weights(columns)
         if histories is None:
             return cls(models, weights.tolist())
-        by_history = fit_weights_by_bin(columns, histories.bins(valid), NUM_BINS, weights)
+        by_history = fit_weights_by_bin(columns, histories.bins(text), NUM_BINS, weights)
         return cls(models, weights.tolist(), histories, by_history)
 
-    def token_log_probs(self, text: bytes, threads: int = 0) -> NDArray[np.float64]:
+    def token_log_probs(self, text: bytes | Iterable[Sentence], threads: int = 0) -> NDArray[np.float64]:
         """ln p of each word and sentence end, line after line."""
+        text = as_text(text)
         columns = _columns(self.models, text, threads)
         weights = log_weights(self.weights)[:, None]
         if self.histories is not None and self.by_history is not None:
             weights = log_weights(self.by_history)[:, self.histories.bins(text)]
         return np.asarray(np.logaddexp.reduce(columns + weights, axis=0))
 
-    def perplexity(self, text: bytes, threads: int = 0) -> float:
+    def perplexity(self, text: bytes | Iterable[Sentence], threads: int = 0) -> float:
         """exp of minus the mean ln p per token, sentence ends included."""
         log_probs = self.token_log_probs(text, threads)
         return float(np.exp(-log_probs.mean())) if len(log_probs) else math.nan

@@ -40,7 +40,7 @@ from hiddenite._core import (
     state_visits,
 )
 from hiddenite.errors import FormatError, ModelError
-from hiddenite.files.corpus import Sentence, sentence_text
+from hiddenite.files.corpus import Sentence, as_text
 from hiddenite.hmmlm.clusters import Clustering
 from hiddenite.hmmlm.lexical_pruning import most_visited
 from hiddenite.hmmlm.lexical_route import DISCOUNTS, LexicalRoute
@@ -82,13 +82,13 @@ class LexicalTraining:
         if not 0 <= seed <= MAX_SEED:
             raise ModelError(f"the seed is {seed}, expected 0 to 2^64 - 1")
         self.options, self.seed, self._threads = options or LexicalOptions(), seed, threads
-        self._text = corpus if isinstance(corpus, bytes) else sentence_text(corpus)
+        self._text = as_text(corpus)
         self._table = WordTable()
         self._all = read_tokens(self._text, names[0], 1, self._table, grow=True)
         if not len(self._all.tokens):
             raise FormatError(names[0], None, "has no word, expected text to train on")
         if valid is not None:
-            self.held_out = valid if isinstance(valid, bytes) else sentence_text(valid)
+            self.held_out = as_text(valid)
             self.counted = self._text
         else:
             self.counted, self.held_out = _hold_out(self._text)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from hiddenite._core import LexicalHmm, SparseHmm, TokenText, WordTable, read_tokens
 from hiddenite.errors import ModelError
-from hiddenite.files.corpus import Sentence, sentence_text, sentence_words
+from hiddenite.files.corpus import Sentence, as_text, sentence_text, sentence_words
 from hiddenite.hmmlm.archive import Hmm, Parts, check_members, load_model, save_model, sparse_members
 from hiddenite.hmmlm.arrays import check_words, export_npz, import_npz
 from hiddenite.hmmlm.clusters import Clusters
@@ -101,9 +101,10 @@ class HMMLanguageModel:
     def train(
         cls,
         corpus: bytes | Iterable[Sentence],
-        states: int = 4096,
+        states: int | None = None,
         clusters: int | Clusters = 128,
         *,
+        preset: str = "single",
         seed: int = 1,
         valid: bytes | Iterable[Sentence] | None = None,
         threads: int = 0,
@@ -113,12 +114,13 @@ class HMMLanguageModel:
     ) -> HMMLanguageModel:
         """Train by expectation-maximisation on sentences, or on UTF-8 text with one a line.
 
-        ``options`` are the other fields of :class:`HMMOptions`. Small texts get fewer states and clusters
-        than asked for: no more clusters than words.
+        ``preset`` is ``single`` (one chain), ``mixture`` or ``best`` (of three and of eight chains); what is
+        given beside it, ``states`` and other fields of :class:`HMMOptions`, counts instead of the preset's.
+        Small texts get fewer states and clusters than asked for: no more clusters than words.
         """
         given = clusters if isinstance(clusters, Clusters) else None
         number = given.num_classes if given is not None else clusters
-        chosen = HMMOptions(states=states, clusters=number, **options)  # type: ignore[arg-type]
+        chosen = HMMOptions.of_preset(preset, states=states, clusters=number, **options)
         training = Training(
             corpus, chosen, seed=seed, valid=valid, clusters=given, threads=threads, checkpoint=checkpoint
         )
@@ -155,12 +157,12 @@ class HMMLanguageModel:
         """Return the lines of a text as word ids."""
         return read_tokens(text, name, first_line, self._table, grow=False)
 
-    def token_log_probs(self, text: bytes, threads: int = 0) -> NDArray[np.float64]:
+    def token_log_probs(self, text: bytes | Iterable[Sentence], threads: int = 0) -> NDArray[np.float64]:
         """ln p(word | words before it in its sentence), for each word and ``</s>``, line after line.
 
         A word that is impossible after those before it has -inf; the next ones are predicted without it.
         """
-        return self._token_log_probs(self.read(text), threads)
+        return self._token_log_probs(self.read(as_text(text)), threads)
 
     def _token_log_probs(self, tokens: TokenText, threads: int) -> NDArray[np.float64]:
         columns = [chain.token_log_probs(tokens, threads) for chain in self.members]
@@ -197,7 +199,7 @@ class HMMLanguageModel:
 
     def perplexity(self, sentences: bytes | Iterable[Sentence], threads: int = 0) -> float:
         """exp of minus the mean ln p per token, ``</s>`` included."""
-        text = sentences if isinstance(sentences, bytes) else sentence_text(sentences)
+        text = as_text(sentences)
         return self.score_text(text, threads).summary().perplexity
 
     # -------------------------------------------------------------------- ask
@@ -225,7 +227,7 @@ class HMMLanguageModel:
 
     def usage(self, sentences: bytes | Iterable[Sentence], threads: int = 0) -> StateUsage:
         """Count the states that a text uses, and measure how sharp they are."""
-        text = sentences if isinstance(sentences, bytes) else sentence_text(sentences)
+        text = as_text(sentences)
         return usage(self.members, self.read(text), threads)
 
     def generate(

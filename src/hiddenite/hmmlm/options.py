@@ -15,10 +15,15 @@ from typing import Any
 from hiddenite._core import EmOptions as CoreEmOptions
 from hiddenite._core import Smoothing as CoreSmoothing
 from hiddenite.errors import HiddeniteWarning, ModelError, OptionError
-from hiddenite.options import Options, option
+from hiddenite.options import Options, join_names, option
 
 SETS = ("brown", "uniform")
 PRESETS = ("fast", "default", "best")
+EM_PRESETS: dict[str, dict[str, int]] = {  # what differs from the fields' own defaults
+    "single": {},
+    "mixture": {"states": 6144, "epochs": 12, "members": 3, "rounds": 2},
+    "best": {"states": 6144, "epochs": 12, "members": 8, "rounds": 2},
+}
 MAX_STATES = 1 << 17
 MAX_SEED = 2**64 - 1
 
@@ -80,6 +85,13 @@ class HMMOptions(Options):
             )
         if self.cross_validated and self.folds < 2:
             raise OptionError("folds", "is 1, expected at least 2 for cross-validation")
+
+    @classmethod
+    def of_preset(cls, preset: str = "single", **given: Any) -> HMMOptions:
+        """Return the options of a preset, but for those that are given and not None."""
+        if preset not in EM_PRESETS:
+            raise OptionError("preset", f"is '{preset}', expected {join_names(list(EM_PRESETS))}")
+        return cls(**EM_PRESETS[preset] | {name: value for name, value in given.items() if value is not None})
 
     @property
     def set_size(self) -> int:

@@ -34,7 +34,7 @@ from hiddenite._core import (
 )
 from hiddenite.errors import FormatError, ModelError
 from hiddenite.files.archive import Archive, read_archive, write_archive
-from hiddenite.files.corpus import ChunkReader, Sentence, sentence_text
+from hiddenite.files.corpus import ChunkReader, Sentence, as_text
 from hiddenite.hmmlm.clusters import Clustering, Clusters
 from hiddenite.hmmlm.mixing import fit_weights, sentence_sums
 from hiddenite.hmmlm.options import AFTERWARDS, MAX_SEED, HMMOptions, Smoothing
@@ -75,10 +75,6 @@ def read_text(path: str | os.PathLike[str]) -> bytes:
             raise FormatError(reader.name, None, str(error)) from None
 
 
-def _text(corpus: bytes | Iterable[Sentence]) -> bytes:
-    return corpus if isinstance(corpus, bytes) else sentence_text(corpus)
-
-
 class Training:
     """Members of a model, one after the other; iterate to run it."""
 
@@ -106,7 +102,7 @@ class Training:
         self.options = options or HMMOptions()
         self.seed = seed
         self._threads, self._checkpoint, self._every = threads, checkpoint, max(1, checkpoint_every)
-        text = _text(corpus)
+        text = as_text(corpus)
         self._digest = hashlib.sha256(text).hexdigest()
         self._table = WordTable()
         self._tokens = read_tokens(text, names[0], 1, self._table, grow=True)
@@ -114,7 +110,7 @@ class Training:
             raise FormatError(names[0], None, "has no word, expected text to train on")
         self._valid: TokenText | None = None
         if valid is not None:
-            self._valid = read_tokens(_text(valid), names[1], 1, self._table, grow=False)
+            self._valid = read_tokens(as_text(valid), names[1], 1, self._table, grow=False)
             if not len(self._valid.tokens):
                 raise FormatError(names[1], None, "has no word, expected held-out text")
         self.options = self.options.reduced(len(self._tokens.tokens))

@@ -15,6 +15,31 @@ namespace {
 using Chains = std::vector<const SparseHmm*>;
 constexpr std::size_t FILTERED_AT_ONCE = 64;
 constexpr float UNSEEN = 1e-9f;
+constexpr std::size_t LANES = 4;
+
+struct RowSums {
+  double all, ahead;  // of x, and of x a, before x is multiplied
+};
+
+// Multiplies a row x(j) by base + factor a(j).
+RowSums weigh_row(float* x, std::size_t size, float base, float factor, const float* a) {
+  float all[LANES] = {}, ahead[LANES] = {};
+  std::size_t j = 0;
+  for (; j + LANES <= size; j += LANES) {
+    for (std::size_t k = 0; k < LANES; ++k) {
+      all[k] += x[j + k];
+      ahead[k] += x[j + k] * a[j + k];
+      x[j + k] *= base + factor * a[j + k];
+    }
+  }
+  for (; j < size; ++j) {
+    all[0] += x[j];
+    ahead[0] += x[j] * a[j];
+    x[j] *= base + factor * a[j];
+  }
+  return {static_cast<double>((all[0] + all[2]) + (all[1] + all[3])),
+          static_cast<double>((ahead[0] + ahead[2]) + (ahead[1] + ahead[3]))};
+}
 
 class Joint {
  public:
@@ -76,19 +101,20 @@ class Joint {
   // Multiplies by P(w | z) and adds up; the chains' own predictions on the way.
   double weigh(float lexical, float gamma) {
     std::fill(hidden_.begin(), hidden_.end(), 0.0);
+    const std::size_t last = chains_.size() - 1, columns = size_[last];
+    const float factor = gamma * static_cast<float>(weight_[last]);
     double sum = 0.0;
-    std::vector<std::size_t> place(chains_.size(), 0);
-    for (float& x : now_) {
-      float p = lexical;
-      for (std::size_t m = 0; m < chains_.size(); ++m) {
-        const float a = ahead_[m][place[m]];
-        hidden_[m] += static_cast<double>(x * a);
-        p += gamma * static_cast<float>(weight_[m]) * a;
-      }
-      sum += static_cast<double>(x *= p);
-      for (std::size_t m = chains_.size(); m-- > 0;) {
-        if (++place[m] < size_[m]) break;
-        place[m] = 0;
+    place_.assign(chains_.size(), 0);
+    for (float* row = now_.data(); row != now_.data() + now_.size(); row += columns) {
+      float base = lexical;
+      for (std::size_t m = 0; m < last; ++m) base += gamma * static_cast<float>(weight_[m]) * ahead_[m][place_[m]];
+      const RowSums found = weigh_row(row, columns, base, factor, ahead_[last].data());
+      sum += static_cast<double>(base) * found.all + static_cast<double>(factor) * found.ahead;
+      for (std::size_t m = 0; m < last; ++m) hidden_[m] += static_cast<double>(ahead_[m][place_[m]]) * found.all;
+      hidden_[last] += found.ahead;
+      for (std::size_t m = last; m-- > 0;) {
+        if (++place_[m] < size_[m]) break;
+        place_[m] = 0;
       }
     }
     return sum;
@@ -101,6 +127,7 @@ class Joint {
   std::vector<std::vector<float>> ahead_, entering_;
   std::vector<double> hidden_;
   std::vector<float> now_, next_;
+  std::vector<std::size_t> place_;
 };
 
 std::size_t joint_size(const Chains& chains, WordId w) {

@@ -100,33 +100,44 @@ void LexicalMove::open(ContextId x, WordId w) {
   }
 }
 
-const std::vector<double>& LexicalMove::entering(std::uint32_t i) {
+double LexicalMove::enter(std::uint32_t i) {
   const std::uint32_t size = to_size();
   const std::size_t chains = model_.num_chains();
-  entering_.assign(size, 1.0);
-  if (size == 1) return entering_;
+  entering_.resize(size);
   const std::uint16_t* const from = model_.place(from_, i);
   const std::uint16_t* const to = model_.place(to_, 0);
+  // Divided by its sum, a row keeps small numbers from vanishing.
+  const auto row = [&](std::size_t m) { return rows_[m].product.data() + std::size_t{from[m]} * rows_[m].size; };
+  const auto inverse = [&](std::size_t m) { return rows_[m].sum[from[m]] > 0.0 ? 1.0 / rows_[m].sum[from[m]] : 0.0; };
   double sum = 0.0;
-  if (chains == 2) {
-    const double* const a = rows_[0].product.data() + std::size_t{from[0]} * rows_[0].size;
-    const double* const b = rows_[1].product.data() + std::size_t{from[1]} * rows_[1].size;
-    const double scale = rows_[0].sum[from[0]] * rows_[1].sum[from[1]];  // keeps small numbers from vanishing
-    const double factor = scale > 0.0 ? 1.0 / scale : 0.0;
+  if (size == 1) {
+    sum = entering_[0] = 1.0;
+  } else if (chains == 2) {
+    const double *const a = row(0), *const b = row(1), factor = inverse(0) * inverse(1);
     for (std::uint32_t j = 0; j < size; ++j) sum += entering_[j] = factor * a[to[2 * j]] * b[to[2 * j + 1]];
+  } else if (chains == 3) {
+    const double *const a = row(0), *const b = row(1), *const c = row(2);
+    const double factor = inverse(0) * inverse(1), third = inverse(2);
+    for (std::uint32_t j = 0; j < size; ++j) {
+      const std::uint16_t* const place = to + 3 * j;
+      sum += entering_[j] = (factor * a[place[0]] * b[place[1]]) * (third * c[place[2]]);
+    }
   } else {
+    std::fill(entering_.begin(), entering_.end(), 1.0);
     for (std::size_t m = 0; m < chains; ++m) {
-      const double* const a = rows_[m].product.data() + std::size_t{from[m]} * rows_[m].size;
-      const double scale = rows_[m].sum[from[m]], factor = scale > 0.0 ? 1.0 / scale : 0.0;
+      const double *const a = row(m), factor = inverse(m);
       for (std::uint32_t j = 0; j < size; ++j) entering_[j] *= factor * a[to[chains * j + m]];
     }
     for (const double x : entering_) sum += x;
   }
-  if (sum > 0.0) {
-    for (double& x : entering_) x /= sum;
-  } else {
-    entering_.assign(size, 1.0 / size);
-  }
+  if (sum > 0.0) return 1.0 / sum;
+  std::fill(entering_.begin(), entering_.end(), 1.0);
+  return 1.0 / size;
+}
+
+const std::vector<double>& LexicalMove::entering(std::uint32_t i) {
+  const double factor = enter(i);
+  for (double& x : entering_) x *= factor;
   return entering_;
 }
 
@@ -135,8 +146,8 @@ void LexicalMove::add_forward(const double* from, double* to) {
   for (std::uint32_t i = 0; i < from_size(); ++i) {
     const double x = from[i] * probability_[i];
     if (x == 0.0) continue;
-    const std::vector<double>& share = entering(i);
-    for (std::uint32_t j = 0; j < share.size(); ++j) to[j] += x * share[j];
+    const double factor = x * enter(i);
+    for (std::uint32_t j = 0; j < entering_.size(); ++j) to[j] += factor * entering_[j];
   }
 }
 
@@ -144,10 +155,10 @@ void LexicalMove::add_backward(double* from, const double* to) {
   if (grid_is_cheaper()) return backward_by_grid(from, to);
   for (std::uint32_t i = 0; i < from_size(); ++i) {
     if (probability_[i] == 0.0) continue;
-    const std::vector<double>& share = entering(i);
+    const double factor = probability_[i] * enter(i);
     double sum = 0.0;
-    for (std::uint32_t j = 0; j < share.size(); ++j) sum += share[j] * to[j];
-    from[i] += probability_[i] * sum;
+    for (std::uint32_t j = 0; j < entering_.size(); ++j) sum += entering_[j] * to[j];
+    from[i] += factor * sum;
   }
 }
 

@@ -70,6 +70,8 @@ class LexicalMove {
 
  private:
   struct Grid;
+  // entering_ = R(. | i-th state of x, w) up to a factor, which is returned.
+  double enter(std::uint32_t i);
   bool grid_is_cheaper() const;
   // R without the division by its sum over the kept states, as one matrix for each chain; and that sum.
   Grid open_grid() const;

@@ -24,7 +24,7 @@ import numpy as np
 
 from hiddenite._core import HmmShape, SparseHmm, TokenText, WordTable, read_tokens
 from hiddenite.errors import FormatError, ModelError
-from hiddenite.files.corpus import Sentence, sentence_text
+from hiddenite.files.corpus import Sentence, as_text
 from hiddenite.hmmlm.archive import sparse_members
 from hiddenite.hmmlm.clusters import Clustering, Clusters
 from hiddenite.hmmlm.model import HMMLanguageModel
@@ -179,13 +179,13 @@ class NeuralTraining:
         self._table = WordTable()
         for word in () if start is None else start.words:
             self._table.add(word)
-        text = corpus if isinstance(corpus, bytes) else sentence_text(corpus)
+        text = as_text(corpus)
         self._tokens = tokens = read_tokens(text, names[0], 1, self._table, grow=start is None)
         if not len(tokens.tokens):
             raise FormatError(names[0], None, "has no word, expected text to train on")
         held_out = None
         if valid is not None:
-            read = valid if isinstance(valid, bytes) else sentence_text(valid)
+            read = as_text(valid)
             held_out = read_tokens(read, names[1], 1, self._table, grow=False)
         chain = None if start is None else sparse_members(start.members)[0]
         shape = chain if chain is not None else self._shape(text, tokens, clusters, threads)
