@@ -17,7 +17,9 @@ printed now, or writes it into the page.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import io
 import itertools
 import os
@@ -33,7 +35,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.command import environment
+from tests.e2e.command import environment, server
+from tests.e2e.fork_server import CLIENT_FILE, write_client
 
 ROOT = Path(__file__).resolve().parents[1]
 START = ROOT / "docs" / "tutorials" / "index.md"  # writes the files that all other pages begin with
@@ -100,6 +103,15 @@ def _split_command(lines: list[str]) -> tuple[str, str]:
     return "".join([lines[0], *(line[2:] for line in lines[1:end])]), "".join(lines[end:])
 
 
+@functools.cache
+def _client() -> Path:
+    """A folder with the command, as a program that need not load anything."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    write_client(folder)
+    return folder
+
+
 class Reader:
     """Someone who follows a page in a folder of their own."""
 
@@ -115,11 +127,13 @@ class Reader:
         return self.command(step.code) if step.block.language == "console" else self.python(step)
 
     def command(self, command: str) -> str:
-        path = sysconfig.get_path("scripts") + os.pathsep + os.environ["PATH"]
+        requests = server().requests.fileno()
+        path = os.pathsep.join([str(_client()), sysconfig.get_path("scripts"), os.environ["PATH"]])
         done = subprocess.run(
             ["bash", "-o", "pipefail", "-c", command],
             cwd=self.folder,
-            env=environment() | {"PATH": path, "COLUMNS": COLUMNS},
+            env=environment() | {"PATH": path, "COLUMNS": COLUMNS, CLIENT_FILE: str(requests)},
+            pass_fds=[requests],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -37,23 +37,21 @@ servers: list[ForkServer] = []
 turns = itertools.count()
 
 
-def _server() -> ForkServer | None:
-    """The server whose turn it is; none if a test has changed the environment since they began."""
+def server() -> ForkServer:
+    """The server whose turn it is."""
     if not servers:
         servers.extend(ForkServer(environment(), seed) for seed in (1, 2))
-        for server in servers:
-            atexit.register(server.close)
-    server = servers[next(turns) % len(servers)]
-    return server if server.environment == environment() else None
+        for one in servers:
+            atexit.register(one.close)
+    return servers[next(turns) % len(servers)]
 
 
 def run(directory: Path, *arguments: str | Path, stdin: bytes = b"", timeout: float = 300) -> Done:
     """Run a command to its end, in a process that need not load the program anew."""
     words = list(map(str, arguments))
-    server = _server() if sum(map(len, words)) < MOST_BYTES / 8 else None
-    if server is None:
+    if "PYTHONPATH" in os.environ or sum(map(len, words)) > MOST_BYTES / 8:
         return run_afresh(directory, *arguments, stdin=stdin, timeout=timeout)
-    status, stdout, stderr = server.run(directory, words, stdin, timeout)
+    status, stdout, stderr = server().run(directory, words, environment(), stdin, timeout)
     return Done(status, stdout, stderr.decode())
 
 

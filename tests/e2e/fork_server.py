@@ -1,9 +1,10 @@
 """Commands in processes of their own that need not load the program: each is forked from one that has.
 
 A short command takes longer to read its Python files than to work. Here a server reads them once and forks a
-process for each command, with its own directory, arguments and streams. What a fork shares is the seed of
-Python's hashes, so there are two servers with different seeds which take turns: two runs of one command still
-show what depends on the order of a set.
+process for each command, with its own directory, arguments, environment and streams. What a fork shares is
+the seed of Python's hashes, so there are two servers with different seeds which take turns: two runs of one
+command still show what depends on the order of a set. A shell reaches a server by way of a small program of
+the same name as the command (`write_client`).
 """
 
 import atexit
@@ -14,35 +15,58 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 NUM_FILES = 4  # stdin, stdout, stderr, and where the status is told
 MOST_BYTES = 50_000  # of a request
+CLIENT_FILE = "HIDDENITE_FORK_SERVER"  # the environment's name for the socket that a shell's commands find
+
+# In a shell the command is this program, which need not load anything: it hands its own streams on and waits.
+_CLIENT = """\
+#!{python} -IS
+import _socket, array, os, sys
+requests = _socket.socket(fileno=int(os.environ.pop({name!r})))
+told, tell = os.pipe()
+names = [f"{{name}}={{value}}" for name, value in os.environ.items()]
+words = [os.getcwd(), str(len(sys.argv) - 1), *sys.argv[1:], *names]
+files = array.array("i", [0, 1, 2, tell])
+rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, files)
+requests.sendmsg([b"\\0".join(map(os.fsencode, words))], [rights])
+os.close(tell)
+lines = open(told).read().split()
+os._exit(int(lines[1]) & 255)
+"""
 
 
 class ForkServer:
     """The side of the tests: starts a server and sends it commands."""
 
-    def __init__(self, environment: dict[str, str], hash_seed: int) -> None:
-        self.environment = environment
+    def __init__(self, environment: Mapping[str, str], hash_seed: int) -> None:
         self.requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self.process = subprocess.Popen(
                 [sys.executable, __file__, str(theirs.fileno())],
-                env=environment | {"PYTHONHASHSEED": str(hash_seed)},
+                env={**environment, "PYTHONHASHSEED": str(hash_seed)},
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
             )
 
     def run(
-        self, directory: Path, arguments: Sequence[str], stdin: bytes, timeout: float
+        self,
+        directory: Path,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        stdin: bytes,
+        timeout: float,
     ) -> tuple[int, bytes, bytes]:
         """Return a command's status and what it wrote to its two streams."""
         pipes = [os.pipe() for _ in range(NUM_FILES)]
         theirs = [pipes[0][0], *(end for _, end in pipes[1:])]
-        request = b"\0".join(map(os.fsencode, (str(directory), *arguments)))
+        names = [f"{name}={value}" for name, value in environment.items()]
+        words = [str(directory), str(len(arguments)), *arguments, *names]
+        request = b"\0".join(map(os.fsencode, words))
         socket.send_fds(self.requests, [request], theirs)
         for end in theirs:
             os.close(end)
@@ -68,6 +92,13 @@ class ForkServer:
         self.process.wait()
 
 
+def write_client(folder: Path) -> None:
+    """Write the program that a shell finds under the command's name."""
+    client = folder / "hiddenite"
+    client.write_text(_CLIENT.format(python=sys.executable, name=CLIENT_FILE))
+    client.chmod(0o755)
+
+
 def _feed(end: int, data: bytes) -> None:
     with contextlib.suppress(BrokenPipeError), os.fdopen(end, "wb") as stream:
         stream.write(data)  # or as much of it as the command wants to read
@@ -86,7 +117,7 @@ def _reap(option: int) -> None:
 
 
 def _wait_for_a_command(requests: socket.socket) -> list[str]:
-    """Return the directory and the arguments of a command, in a process that was forked for it."""
+    """Return directory, arguments and environment of a command, in a process that was forked for it."""
     while True:
         request, files, _, _ = socket.recv_fds(requests, MOST_BYTES, NUM_FILES)
         if not request:  # the tests are done
@@ -117,7 +148,10 @@ def _serve(requests: socket.socket) -> None:
 
     make_app()
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    directory, *arguments = _wait_for_a_command(requests)
+    directory, count, *words = _wait_for_a_command(requests)
+    arguments, names = words[: int(count)], words[int(count) :]
+    os.environ.clear()
+    os.environ.update(dict(name.split("=", 1) for name in names))
     os.chdir(directory)
     sys.argv = ["hiddenite", *arguments]
     try:

@@ -4,7 +4,7 @@ import io
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ import hiddenite
 from hiddenite._core import write_container
 from hiddenite.align.aligner import Aligner
 from hiddenite.errors import FormatError
+from hiddenite.files.archive import Archive
 from hiddenite.files.container import Members, write_members
 from hiddenite.hmmlm import HMMLanguageModel
 from hiddenite.induction.induction import Induction, induce
@@ -159,3 +160,76 @@ def test_a_file_that_ends_in_its_padding_is_refused(tmp_path: Path) -> None:
     path.write_bytes(ENDS_IN_PADDING)
     with pytest.raises(FormatError, match="announces more than the file holds; expected a model"):
         Members(path, "model", "expected a model")
+
+
+# ---------------------------------------------------- numbers without NumPy
+
+
+def written(array: "np.ndarray[Any, Any]") -> bytes:
+    out = io.BytesIO()
+    np.lib.format.write_array(out, array, allow_pickle=False)
+    return out.getvalue()
+
+
+class OneMember:
+    """What an archive reads: a header and one array, as bytes."""
+
+    def __init__(self, content: bytes) -> None:
+        self.members = {"header.json": b'{"format": "f", "version": 1}', "x.npy": content}
+
+    def namelist(self) -> list[str]:
+        return list(self.members)
+
+    def read(self, name: str) -> bytes:
+        return self.members[name]
+
+
+def both_ways(content: bytes, kind: str, size: int | None = None) -> list[list[float] | None]:
+    """The numbers as they are read with and without NumPy; None: refused."""
+    archive = Archive(cast("Members", OneMember(content)), "f", 1)
+    answers: list[list[float] | None] = []
+    for read in (
+        lambda: archive.array("x", np.dtype(kind).type, size),
+        lambda: archive.numbers("x", kind, size),
+    ):
+        try:
+            answers.append(read().tolist())
+        except (ValueError, SyntaxError, KeyError, TypeError):
+            answers.append(None)
+    return answers
+
+
+GOOD = [
+    np.array([0.0, 0.5, 1e300, 1e308, 1.7e308]),  # their sum is no number
+    np.array([1, 2**64 - 1], np.uint64),
+    np.zeros(0),
+    np.zeros(0, np.uint64),
+]
+BAD = [
+    np.array([1.0, np.nan]),
+    np.array([np.inf]),
+    np.array([1.0, -0.5]),
+    np.zeros((2, 3)),
+    np.array([1, 2], np.int64),
+    np.array([1.0, 2.0], ">f8"),
+    np.array([1.0], np.float32),
+]
+
+
+def test_numbers_are_read_alike_with_and_without_numpy() -> None:
+    for array in GOOD:
+        kind = f"<{array.dtype.kind}8"
+        assert both_ways(written(array), kind) == [array.tolist()] * 2
+        assert both_ways(written(array), kind, len(array)) == [array.tolist()] * 2
+        assert both_ways(written(array), kind, len(array) + 1) == [None, None]
+    for array in BAD:
+        assert both_ways(written(array), "<f8") == [None, None]
+
+
+def test_damaged_numbers_are_refused_with_and_without_numpy() -> None:
+    content = written(np.arange(5.0))
+    damaged = [content[:-1], content + b"\0", content[:40], b"", content.replace(b"(5,)", b"(6,)")]
+    damaged += [content.replace(b"False", b"True "), content.replace(b"\x93NUMPY\x01", b"\x93NUMPY\x02")]
+    damaged += [content.replace(b"'shape'", b"'shade'"), content.replace(b"(5,)", b"-5, ")]
+    for one in damaged:
+        assert both_ways(one, "<f8") == [None, None]

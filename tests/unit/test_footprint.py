@@ -45,12 +45,22 @@ try:
 except SystemExit as end:
     assert not end.code
 """
+CORRECTING_COMMAND = """
+import hiddenite.cli
+sys.argv[1:] = ["correct", "--model", sys.argv[1] + ".corrector", "/dev/null"]
+try:
+    hiddenite.cli.main()
+except SystemExit as end:
+    assert not end.code
+"""
 
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("models") / "lm.hlm"
-    train(["the dog barks", "the cat"], 2).compile(path)
+    lm = train(["the dog barks", "the cat"], 2)
+    lm.compile(path)
+    hiddenite.Corrector.from_ngram(lm).save(f"{path}.corrector")
     return path
 
 
@@ -79,8 +89,20 @@ def heavy(modules: set[str]) -> set[str]:
         ("hiddenite.HMMLanguageModel", {"hiddenite.hmmlm", "numpy"}),
         (SCORING_COMMAND, {"hiddenite.cli", "hiddenite.jobs", "typer"}),
         (ALIGNING_COMMAND, {"hiddenite.align", "hiddenite.cli", "hiddenite.jobs", "typer"}),
+        (CORRECTING_COMMAND, {"hiddenite.cli", "hiddenite.jobs", "typer"}),
     ],
-    ids=["package", "model", "score", "decode", "aligner", "tagger", "hmmlm", "lm-score", "align-corpus"],
+    ids=[
+        "package",
+        "model",
+        "score",
+        "decode",
+        "aligner",
+        "tagger",
+        "hmmlm",
+        "lm-score",
+        "align-corpus",
+        "correct",
+    ],
 )
 def test_only_what_is_used_is_loaded(code: str, expected: set[str], compiled: Path) -> None:
     assert heavy(modules_after(code, compiled)) == expected

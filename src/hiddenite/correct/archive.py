@@ -14,8 +14,7 @@ totals.txt          what was meant, and total_counts.npy how often at all
 from __future__ import annotations
 
 import os
-
-import numpy as np
+from typing import Any, cast
 
 from hiddenite._core import write_compiled
 from hiddenite.correct.corrector import Corrector, Learnt
@@ -30,6 +29,8 @@ _HINT = "expected a model file of `hiddenite correct learn` or of Corrector.save
 
 def write_corrector(path: str | os.PathLike[str], corrector: Corrector) -> None:
     """Write a corrector, whole or not at all."""
+    import numpy as np  # noqa: PLC0415  (reading does without)
+
     learnt = corrector.learnt
     pairs = sorted(learnt.pairs.items())
     totals = sorted(learnt.totals.items())
@@ -71,19 +72,19 @@ def _read(archive: Archive) -> Corrector:
     settings = Settings.from_dict(archive.header["settings"])
     lm = NgramModel(archive.table("lm"))
     words = archive.words("words")
-    weights = archive.array("weights", np.float64, len(words))
+    weights = archive.numbers("weights", "<f8", len(words))
     seen, meant, totals = (archive.words(member) for member in ("seen", "meant", "totals"))
     if len(seen) != len(meant):
         raise ValueError(f"has {len(seen)} seen and {len(meant)} meant words, expected as many")
-    keys = archive.matrix("keys", np.uint64, 1)
+    keys = archive.numbers("keys", "<u8")
     alphabet = archive.header.get("alphabet", "")
     if len(keys) and not alphabet:
         raise ValueError("does not say which letters its pieces are numbered by; learn it again")
-    pair_counts = archive.array("pair_counts", np.float64, len(seen))
-    total_counts = archive.array("total_counts", np.float64, len(totals))
+    pair_counts = archive.numbers("pair_counts", "<f8", len(seen))
+    total_counts = archive.numbers("total_counts", "<f8", len(totals))
     learnt = Learnt(
-        keys,
-        archive.array("counts", np.float64, len(keys)),
+        cast("Any", keys),  # the core reads any buffer
+        cast("Any", archive.numbers("counts", "<f8", len(keys))),
         dict(zip(zip(seen, meant, strict=True), pair_counts.tolist(), strict=True)),
         dict(zip(totals, total_counts.tolist(), strict=True)),
         alphabet,

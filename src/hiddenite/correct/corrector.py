@@ -9,14 +9,13 @@ as it is, character for character.
 
 from __future__ import annotations
 
+import array
 import itertools
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, cast
 
 from hiddenite._core import (
     Corrections,
@@ -40,6 +39,7 @@ from hiddenite.ngram import NgramModel
 from hiddenite.options import check_seed
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 BATCH = 256  # texts that cross into the core together
@@ -53,7 +53,7 @@ MAX_LETTERS = 96
 class Learnt:
     """What a corrector has learnt from pairs; the core makes probabilities of it."""
 
-    keys: NDArray[np.uint64]  # pieces of words,
+    keys: NDArray[np.uint64]  # pieces of words (in any buffer: a start that loads no NumPy is short),
     counts: NDArray[np.float64]  # and how often each is expected
     pairs: Mapping[tuple[str, str], float]  # (seen, meant): how often
     totals: Mapping[str, float]  # meant: how often
@@ -62,7 +62,7 @@ class Learnt:
     @classmethod
     def nothing(cls) -> Learnt:
         """Return what is known before."""
-        return cls(np.zeros(0, np.uint64), np.zeros(0), {}, {})
+        return cls(cast("Any", array.array("Q")), cast("Any", array.array("d")), {}, {})
 
 
 class Corrector:
@@ -244,6 +244,8 @@ class Corrector:
         self, text: str, count: int, seed: int, *, protect: Protect = PROTECT_ALL
     ) -> list[tuple[str, int]]:
         """Draw whole corrected texts from the posterior: each with how often it was drawn, most first."""
+        import numpy as np  # noqa: PLC0415  (correcting does without)
+
         if count < 1:
             raise ModelError(f"count is {count}, expected at least 1")
         text, seed = as_text(text), check_seed(seed)

