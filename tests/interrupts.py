@@ -24,6 +24,7 @@ MOST_CPU_SECONDS = 2 * 0.5  # after the signal: half a second for each of two th
 FIRST, LAST = 0.3, 2.5  # moments, in seconds of processor time; before the first the interpreter begins
 NUM_WORDS = 5000
 LINES = 60_000
+FEW_LINES = 24_000  # on which the commands take about a second
 AGAIN = "no output was changed, run the command again"
 
 ONCE = {
@@ -68,13 +69,13 @@ CONTINUED = {
 }
 
 
-def make_inputs(folder: Path) -> None:
-    """Write a text of three megabytes, parts of it in other forms, and a model of each kind."""
+def make_inputs(folder: Path, num_lines: int = LINES) -> None:
+    """Write a text (60,000 lines: three megabytes), parts of it in other forms, and a model of each kind."""
     rng = np.random.default_rng(1)
-    rows = [row[: rng.integers(4, 11)] % NUM_WORDS for row in rng.zipf(1.3, size=(LINES, 10))]
+    rows = [row[: rng.integers(4, 11)] % NUM_WORDS for row in rng.zipf(1.3, size=(num_lines, 10))]
     lines = [" ".join(f"w{i}" for i in row) for row in rows]
     other = [" ".join(f"v{i}" for i in reversed(row)) for row in rows]
-    few = LINES // 6
+    few = num_lines // 6
     (folder / "text.txt").write_text("".join(f"{line}\n" for line in lines))
     (folder / "few.txt").write_text("".join(f"{line}\n" for line in lines[:few]))
     (folder / "other.txt").write_text("".join(f"{line}\n" for line in other[:few]))
