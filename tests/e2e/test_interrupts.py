@@ -1,7 +1,7 @@
 """Control-C at any moment: the command ends at once, in one line, and can be run again or continued.
 
 ``make slow`` tries twenty moments for each command, as ``benchmarks/usage.py`` does; here is one, within the
-first second and on a smaller text.
+first second; what is run to its end has a smaller text.
 """
 
 import os
@@ -17,11 +17,11 @@ from tests.e2e.command import names, succeed
 from tests.interrupts import (
     AGAIN,
     CONTINUED,
-    FEW_LINES,
     FIRST,
     LAST,
     MOST_CPU_SECONDS,
     ONCE,
+    SHORT_PART,
     interrupt,
     make_inputs,
 )
@@ -33,7 +33,7 @@ SOON = 1.2  # seconds of processor time
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("inputs")
-    make_inputs(folder, FEW_LINES)
+    make_inputs(folder, SHORT_PART)
     return folder
 
 
@@ -82,6 +82,7 @@ def check_continued(
         again = f"{line} {resume if number else ''}"
         while (found := interrupt(parted, again, moment)) is None and number == 0:
             (parted / "out").unlink()
+            (parted / "state").unlink(missing_ok=True)  # it says that all is done
             longest = moment = 0.8 * moment
             assert moment > FIRST, f"{command} is done before it can be interrupted"
         if found is None:
