@@ -5,7 +5,10 @@ own name, so it is the same alone, in parallel and in any order. `--seed N` trie
 stands in the header of every run.
 """
 
+import atexit
 import os
+import shutil
+import tempfile
 import zlib
 
 import hypothesis
@@ -22,8 +25,13 @@ hypothesis.settings.register_profile("thorough", patient, max_examples=5000)
 hypothesis.settings.load_profile("quick")
 
 # Networks here are tiny: what jax compiles for them runs once or twice, so that compiling is all the time it
-# takes. The commands that tests start read this too.
+# takes. What is compiled once serves all tests of this process and the commands that they start, which read
+# this too. (Two processes cannot share a folder: jax does not write its files at once.)
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0"
+os.environ["JAX_COMPILATION_CACHE_DIR"] = compiled = tempfile.mkdtemp(prefix="jax-")
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
+atexit.register(shutil.rmtree, compiled, ignore_errors=True)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -24,6 +24,7 @@ MOST_CPU_SECONDS = 2 * 0.5  # after the signal: half a second for each of two th
 FIRST, LAST = 0.3, 2.5  # moments, in seconds of processor time; before the first the interpreter begins
 NUM_WORDS = 5000
 LINES = 60_000
+SHORT_PART = 24_000  # lines on which commands that are run to their end take about a second
 AGAIN = "no output was changed, run the command again"
 
 ONCE = {
@@ -48,8 +49,8 @@ CHECKPOINT = "--seed 1 --checkpoint state --output out --quiet"
 SWEEPS = f"few.txt other.txt --sweeps 3,3,8 --chains 1 {CHECKPOINT}"
 # The command, and the option with which later runs continue it, where the first has none for that.
 CONTINUED = {
-    "lm score": ("lm score --lm model.arpa text.txt --threads 1 --output out --quiet", "--resume"),
-    "decode": (f"decode text.txt {TYPOS}", "--resume"),
+    "lm score": ("lm score --lm model.arpa part.txt --threads 1 --output out --quiet", "--resume"),
+    "decode": (f"decode few.txt {TYPOS}", "--resume"),
     "sample": (f"sample few.txt -n 5 --seed 1 {TYPOS}", "--resume"),
     "marginals": (f"marginals few.txt {TYPOS}", "--resume"),
     "tag run": ("tag run --model model.tagger --marginals few.txt --json --output out --quiet", "--resume"),
@@ -68,14 +69,15 @@ CONTINUED = {
 }
 
 
-def make_inputs(folder: Path) -> None:
-    """Write a text of three megabytes, parts of it in other forms, and a model of each kind."""
+def make_inputs(folder: Path, part: int = LINES) -> None:
+    """Write a text of three megabytes, its first lines in several forms, and a model of each kind."""
     rng = np.random.default_rng(1)
     rows = [row[: rng.integers(4, 11)] % NUM_WORDS for row in rng.zipf(1.3, size=(LINES, 10))]
     lines = [" ".join(f"w{i}" for i in row) for row in rows]
     other = [" ".join(f"v{i}" for i in reversed(row)) for row in rows]
-    few = LINES // 6
+    few = part // 6
     (folder / "text.txt").write_text("".join(f"{line}\n" for line in lines))
+    (folder / "part.txt").write_text("".join(f"{line}\n" for line in lines[:part]))
     (folder / "few.txt").write_text("".join(f"{line}\n" for line in lines[:few]))
     (folder / "other.txt").write_text("".join(f"{line}\n" for line in other[:few]))
     some = few // 6

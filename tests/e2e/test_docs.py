@@ -1,5 +1,6 @@
 """Every page is followed as a reader would: commands and Python blocks run, and print what the page shows."""
 
+import fcntl
 import functools
 import re
 import shlex
@@ -22,10 +23,16 @@ INLINE_CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 
 
 @pytest.fixture(scope="module")
-def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what docs/tutorials/index.md makes."""
-    folder = tmp_path_factory.mktemp("start")
-    documents.begin(folder)
+def start(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """A folder with what docs/tutorials/index.md makes: two texts and a model that all processes share."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "start"
+    with (folder.with_suffix(".lock")).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            made = tmp_path_factory.mktemp("start")
+            documents.begin(made)
+            made.rename(folder)
     return folder
 
 

@@ -740,17 +740,7 @@ def test_every_option_is_looked_at() -> None:
 
 
 @pytest.fixture(scope="module")
-def jax_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What jax compiles for one command serves the others."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path_factory.mktemp("jax")))
-        patch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
-        patch.setenv("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
-        yield
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, jax_cache: None) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Small files of every kind."""
     place = tmp_path_factory.mktemp("options")
     conllu = "".join(

@@ -132,6 +132,9 @@ def test_unknown_words_are_marked(visit: Any) -> None:
     page.click("#tab-tag")
     page.fill("#sentence", "the xyzzy .")
     expect_text(page, "#tags .unknown", "xyzzy")
+    expect_text(page, "#tag-unknown", r"does not know 1 of these 3 words; their spelling decides\.$")
+    page.fill("#sentence", "xyzzy frob .")
+    expect_text(page, "#tag-unknown", "does not know 2 of these 3 words.* Take such tags for guesses")
 
 
 def test_key_presses(visit: Any) -> None:

@@ -281,6 +281,16 @@ def test_a_slow_network_shows_no_old_answer(visit: Any) -> None:
     assert state.get_attribute("data-state") == ""
 
 
+def test_words_that_the_aligner_does_not_know_are_marked(visit: Any) -> None:
+    page = visit(tab="align")
+    page.fill("#source", "he hath")
+    page.fill("#target", "xyzzy frob")
+    expect_text(page, "#align-unknown", "does not know xyzzy frob: .* All words of one side are new")
+    assert page.locator("#matrix .unknown").all_inner_texts() == ["xyzzy", "frob"]
+    page.fill("#target", "he has")
+    expect_text(page, "#align-unknown", "^$")
+
+
 def test_a_server_that_is_gone(browser: Any, url: str) -> None:
     page = browser.new_context().new_page()
     page.route("**/api/models", lambda route: route.abort())
@@ -291,7 +301,7 @@ def test_a_server_that_is_gone(browser: Any, url: str) -> None:
     page.reload()
     page.route("**/api/correct", lambda route: route.abort())
     page.fill("#raw", "The qick fox")
-    playwright.expect(page.locator("#correct-error")).to_be_visible()
+    expect_text(page, "#correct-error", "is hiddenite serve still running")
     assert set(settle(page, "correct")) == {"failed"}
     page.context.close()
 

@@ -132,9 +132,8 @@ def planted(fault: SumFault) -> Iterator[None]:
 
 @pytest.mark.parametrize("fault", [SumFault.FORGETS, SumFault.TRUSTS_ROOT, SumFault.LOOKS_PAST])
 def test_a_bound_that_forgets_is_found_out(fault: SumFault) -> None:
-    generator = random.Random(2)
+    generator = random.Random(9)  # meets a world that shows each of them early
     with planted(fault):
-        caught = 0
         for _ in range(1500):
             world = random_world(generator, 1.0, generator.random() < 0.5)
             answer = ask(world, generator.choice([0.03, 0.3, 0.9]))
@@ -143,8 +142,8 @@ def test_a_bound_that_forgets_is_found_out(fault: SumFault) -> None:
             try:
                 check_interval(world, answer)
             except AssertionError:
-                caught += 1
-    assert caught > 0
+                return
+    raise AssertionError("nobody noticed")
 
 
 # --------------------------------------------------------------------------- edges

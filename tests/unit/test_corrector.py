@@ -17,11 +17,14 @@ import hiddenite
 from hiddenite.candidates import Candidates
 from hiddenite.correct.corrector import Corrector
 from hiddenite.correct.cutting import Seen
+from hiddenite.correct.defaults import build, default_model
 from hiddenite.correct.evaluation import Tally, evaluate
 from hiddenite.correct.learning import count_pairs
 from hiddenite.correct.pairs import align
 from hiddenite.correct.tokens import PROTECT_ALL, Protect, tokens, with_case
 from hiddenite.errors import ModelError
+from hiddenite.ngram import NgramModel
+from tests.models import train
 
 SENTENCES = [
     "the lord is my shepherd .",
@@ -335,3 +338,34 @@ def test_the_certificate_says_what_it_is_about() -> None:
     assert kept.text == "teh cat"
     assert kept.certificate.objective == "best_reading"
     assert kept.certificate.to_dict()["objective"] == "best_reading"
+
+
+def test_a_default_model_for_other_errors_is_made_from_the_one_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[str] = []
+
+    def small(own: object) -> tuple[NgramModel, dict[str, float]]:
+        built.append("once")
+        return train(["the dog barks", "the cat sleeps"], 2), {"dog": 2.0, "cat": 1.0}
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("hiddenite.correct.english.language_model", small)
+    monkeypatch.setattr("hiddenite.correct.defaults._check_language", lambda language: None)
+    typing, ocr = (Corrector.load(default_model(kind=kind)) for kind in ("typing", "ocr"))
+    assert built == ["once"]
+    assert (typing.settings.kind, ocr.settings.kind) == ("typing", "ocr")
+    again = build("en", "ocr")
+    assert (ocr.settings, ocr.words, list(ocr.lm.vocabulary)) == (
+        again.settings,
+        again.words,
+        list(again.lm.vocabulary),
+    )
+    default_model(text=str(_text(tmp_path)))  # another text is another language model
+    assert len(built) == 3
+
+
+def _text(folder: Path) -> Path:
+    path = folder / "own.txt"
+    path.write_text("the dog sleeps\n")
+    return path

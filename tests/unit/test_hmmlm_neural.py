@@ -10,7 +10,6 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -61,21 +60,6 @@ def training(options: ModelOptions, trainer: TrainerOptions = TINY, **more: Any)
 
 def prepared_batch(run: NeuralTraining) -> Any:
     return run.task.prepare(run.task.batches(np.random.default_rng(1))[0])
-
-
-set_option: Any = jax.config.update
-
-
-@pytest.fixture(autouse=True, scope="module")
-def compile_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Tests that compile the same program share it."""
-    names = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs")
-    before = [getattr(jax.config, name) for name in names]
-    for name, value in zip(names, (str(tmp_path_factory.mktemp("jax")), 0.0), strict=True):
-        set_option(name, value)
-    yield
-    for name, value in zip(names, before, strict=True):
-        set_option(name, value)
 
 
 # The gradient of the evidence
@@ -145,20 +129,21 @@ def test_gradient_of_each_parameter(options: ModelOptions, rng: np.random.Genera
         hmm, prepared = Hmm(run.task.layout, options), prepared_batch(run)
         params = init_parameters(rng, run.task.layout, options)
         # A network whose biases are zero lies in the kink of its rectifiers wherever a layer's input is zero.
-        params = jax.tree.map(lambda x: x + jnp.asarray(rng.normal(size=x.shape)) / 8, params)
+        params = jax.tree.map(lambda x: np.asarray(x) + rng.normal(size=x.shape) / 8, params)
 
         def loss(p: Any) -> Any:
             return hmm_loss(hmm, p, prepared, None, None)[0]
 
         both = jax.jit(jax.value_and_grad(loss))
         gradient = both(params)[1]
-        direction = jax.tree.map(lambda x: jnp.asarray(rng.normal(size=x.shape)), params)
+        direction = jax.tree.map(lambda x: rng.normal(size=x.shape), params)  # NumPy: nothing to compile
         step = 1e-5
         ahead, behind = (
             both(jax.tree.map(lambda p, d, h=h: p + h * d, params, direction))[0] for h in (step, -step)
         )
         slope = sum(
-            float((g * d).sum()) for g, d in zip(*map(jax.tree.leaves, (gradient, direction)), strict=True)
+            float((np.asarray(g) * d).sum())
+            for g, d in zip(*map(jax.tree.leaves, (gradient, direction)), strict=True)
         )
         # The error of central differences is about step^2 times a third derivative in the hundreds.
         assert (float(ahead) - float(behind)) / (2 * step) == pytest.approx(slope, rel=1e-5, abs=1e-5)
@@ -307,22 +292,22 @@ def test_a_document_is_scored_as_its_sentences() -> None:
             loss, carry = loss_of(params, None, prepared, None, carry)
             total -= float(loss)
         # Two streams: the second begins in the middle of a sentence, as if one had ended there.
-        lines = sentence_lines(run.model().read(TEXT))
-        stream = np.concatenate(lines)
+        model = run.model()
+        stream = np.concatenate(sentence_lines(model.read(TEXT)))
         middle = -(-len(stream) // 2)
-        words = run.model().words
+        words = model.words
         expected = 0.0
         for part in (stream[:middle], stream[middle:]):
             ends = np.flatnonzero(part == 2)
             cut = np.split(part, ends + 1)
             expected += sum(
-                run.model().score([[words[w] for w in line[:-1]]]).log_prob.sum()
+                model.score([[words[w] for w in line[:-1]]]).log_prob.sum()
                 for line in cut
                 if len(line) and line[-1] == 2
             )
             if len(cut[-1]):
                 text = " ".join(words[w] for w in cut[-1]).encode()
-                expected += run.model().token_log_probs(text)[:-1].sum()
+                expected += model.token_log_probs(text)[:-1].sum()
         assert total == pytest.approx(expected, rel=1e-5)
 
 

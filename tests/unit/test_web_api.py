@@ -1,5 +1,6 @@
 """The playground's API: answers in the results' schema, every fault one line, limits that hold."""
 
+import asyncio
 import json
 import math
 import re
@@ -153,6 +154,34 @@ def test_link_probabilities(client: TestClient) -> None:
     answer = ask(client, "align", source="he hath", target="he has", marginals="samples", samples=50)
     assert answer["sampling"]["draws"] == 50
     assert all(0 <= p <= 1.000001 for _, _, p in answer["probabilities"])
+
+
+def test_words_that_the_aligner_does_not_know_are_named(client: TestClient) -> None:
+    answer = ask(client, "align", source="He hath xyzzy", target="he has frob frob")
+    assert answer["unknown"] == {"source": ["xyzzy"], "target": ["frob", "frob"]}
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_client_that_leaves_is_no_fault(is_whole: bool) -> None:
+    """Whoever types on leaves an answer behind with every key: the server's log stays empty."""
+    body = json.dumps({"message": " ".join([MESSAGE] * 5), "width": 30}).encode()
+    heard = [{"type": "http.request", "body": body, "more_body": not is_whole}, {"type": "http.disconnect"}]
+    said: list[Any] = []
+
+    async def receive() -> Any:
+        return heard.pop(0)
+
+    async def send(message: Any) -> None:
+        said.append(message)
+
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/api/beam", "query_string": b"", "headers": headers}
+
+    async def visit() -> None:
+        await create_app(models())(scope, receive, send)
+
+    asyncio.run(visit())
+    assert said[0]["status"] == 400
 
 
 def test_generation(client: TestClient) -> None:

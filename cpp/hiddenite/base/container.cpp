@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "hiddenite/base/error.hpp"
+#include "hiddenite/base/fold.hpp"
 #include "hiddenite/base/interrupt.hpp"
 
 namespace hiddenite::base {
@@ -69,11 +70,6 @@ std::uint64_t head_checksum(std::string_view bytes, std::uint32_t num_arrays) {
   return checksum(head);
 }
 
-std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  const auto product = static_cast<unsigned __int128>(a) * b;
-  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-}
-
 }  // namespace
 
 // Four chains that do not wait for one another: as fast as memory is read.
@@ -86,14 +82,16 @@ std::uint64_t checksum(std::string_view bytes) {
     check_interrupt();
     const std::size_t piece = std::min(bytes.size(), at + (std::size_t{1} << 22));
     for (; at + step <= piece; at += step) {
-      for (std::size_t i = 0; i < lanes; ++i) h[i] = mix(h[i] ^ load<std::uint64_t>(bytes, at + 8 * i), k) + h[i];
+      for (std::size_t i = 0; i < lanes; ++i) {
+        h[i] = fold_product(h[i] ^ load<std::uint64_t>(bytes, at + 8 * i), k) + h[i];
+      }
     }
   }
   std::array<char, step> rest{};
   if (at < bytes.size()) std::memcpy(rest.data(), bytes.data() + at, bytes.size() - at);
   for (std::size_t i = 0; i < lanes; ++i) h[i] ^= load<std::uint64_t>({rest.data(), step}, 8 * i);
-  std::uint64_t result = mix(bytes.size() ^ k, h[0] ^ h[1]);
-  for (std::size_t i = 0; i < lanes; ++i) result = mix(result ^ h[i], k + 2 * i);
+  std::uint64_t result = fold_product(bytes.size() ^ k, h[0] ^ h[1]);
+  for (std::size_t i = 0; i < lanes; ++i) result = fold_product(result ^ h[i], k + 2 * i);
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "hiddenite/base/error.hpp"
+#include "hiddenite/base/fold.hpp"
 #include "hiddenite/base/text.hpp"
 
 namespace hiddenite::lm {
@@ -17,11 +18,6 @@ T load(const char* p) {
   T v;
   std::memcpy(&v, p, sizeof v);
   return v;
-}
-
-std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  const auto product = static_cast<unsigned __int128>(a) * b;
-  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
 // The same as a == b, without the call that a short word is not worth.
@@ -62,12 +58,12 @@ std::uint64_t hash_bytes(std::string_view bytes) {
       a = static_cast<unsigned char>(p[0]) | static_cast<std::uint64_t>(static_cast<unsigned char>(p[size / 2])) << 8;
       b = static_cast<unsigned char>(p[size - 1]);
     }
-    return mix(mix(a ^ k0 ^ size, k1) ^ b, k0);
+    return fold_product(fold_product(a ^ k0 ^ size, k1) ^ b, k0);
   }
   std::uint64_t h = k0 ^ size;
   std::size_t left = size;
-  for (; left > 8; p += 8, left -= 8) h = mix(h ^ load<std::uint64_t>(p), k1);
-  return mix(h ^ load<std::uint64_t>(p + left - 8), k0);
+  for (; left > 8; p += 8, left -= 8) h = fold_product(h ^ load<std::uint64_t>(p), k1);
+  return fold_product(h ^ load<std::uint64_t>(p + left - 8), k0);
 }
 
 Vocabulary::Vocabulary()

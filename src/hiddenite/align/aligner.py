@@ -11,6 +11,7 @@ of their stems and by position. The model file is an archive: ``hiddenite.files.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -242,10 +243,26 @@ class Aligner:
 
     def hmm(self, source: Sentence, target: Sentence, *, reverse: bool = False) -> FertilityHmm:
         """Return the weights of one sentence pair in one direction."""
+        return self._model.hmm(int(reverse), *self._as_learnt(source, target))
+
+    def unknown(self, source: Sentence, target: Sentence) -> tuple[list[str], list[str]]:
+        """Return the words of each side that the training text lacks: place and spelling alone link them."""
+        words, learnt = map(sentence_words, (source, target)), self._as_learnt(source, target)
+        first, second = (
+            [word for word, form in zip(side, forms, strict=True) if form not in known]
+            for side, forms, known in zip(words, learnt, self._known, strict=True)
+        )
+        return first, second
+
+    def _as_learnt(self, source: Sentence, target: Sentence) -> list[list[str]]:
         words = [sentence_words(s) for s in (source, target)]
         if self.options.normalize:
             words = [[normalize_word(word) for word in side] for side in words]
-        return self._model.hmm(int(reverse), *words)
+        return words
+
+    @functools.cached_property
+    def _known(self) -> list[frozenset[str]]:
+        return [frozenset(side) for side in self._model.tables.words]
 
     # ------------------------------------------------------------------ files
 

@@ -7,9 +7,9 @@
 
 The name holds a digest of all that the model depends on: the versions of hiddenite and of the packages, the
 kind of errors and the user's text. A file that was changed and has another checksum is built again; reading
-compares the checksums of its parts in any case. English is described in
-:mod:`hiddenite.correct.english`; of other languages the words and their frequencies are known (wordfreq), and
-the user's text teaches what follows what.
+compares the checksums of its parts in any case. A model for other errors is made from one that is there.
+English is described in :mod:`hiddenite.correct.english`; of other languages the words and their frequencies
+are known (wordfreq), and the user's text teaches what follows what.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from hiddenite.correct import english
 from hiddenite.correct.corrector import Corrector
 from hiddenite.correct.settings import Calibration
 from hiddenite.correct.wordlists import without_misspellings
-from hiddenite.errors import HiddeniteWarning, ModelError, UnknownSymbolError, near_spellings
+from hiddenite.errors import FormatError, HiddeniteWarning, ModelError, UnknownSymbolError, near_spellings
 from hiddenite.files.corpus import ChunkReader, decode_part, line_blocks
 from hiddenite.ngram import NgramModel
 from hiddenite.version import VERSION
@@ -63,15 +63,29 @@ def default_model(
 ) -> str:
     """Return the path of a language's model; it is built if the cache has none."""
     made_of = _ingredients(language, kind, text)
-    digest = hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()[:16]
-    path = cache_folder() / f"{language}-{kind}-{digest}.corrector"
+    path = _place(made_of)
     if not _is_sound(path):
         _check_language(language)
         report(f"building the default model for '{language}' (once; it is kept in {path.parent})")
         begun = time.perf_counter()
-        _keep(build(language, kind, text), path, made_of)
+        _keep(_relative(made_of) or build(language, kind, text), path, made_of)
         report(f"built it in {time.perf_counter() - begun:.1f} s")
     return str(path)
+
+
+def _place(made_of: dict[str, object]) -> Path:
+    digest = hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()[:16]
+    return cache_folder() / f"{made_of['language']}-{made_of['kind']}-{digest}.corrector"
+
+
+def _relative(made_of: dict[str, object]) -> Corrector | None:
+    """Return the corrector made of one for other errors that the cache has: the language is the same."""
+    for kind in _DECISIONS:
+        path = _place(made_of | {"kind": kind})
+        if kind != made_of["kind"] and _is_sound(path):
+            with contextlib.suppress(FormatError):  # it is built from the texts then
+                return with_kind(Corrector.load(path), str(made_of["kind"]), str(made_of["language"]))
+    return None
 
 
 def build(language: str, kind: str, text: str | None = None) -> Corrector:

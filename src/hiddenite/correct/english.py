@@ -108,7 +108,7 @@ def words() -> dict[str, float]:
         for word in sorted(frequencies, key=lambda one: -frequencies[one])[:LISTED]
         if word.replace("'", "").isalpha()
     }
-    trusted = {word for word, _ in _table("frequency_dictionary_en_82_765.txt", 1)}
+    trusted = dict(_table("frequency_dictionary_en_82_765.txt", 1))  # in order: a build can be repeated
     least = min(listed.values(), default=1e-8)
     return without_misspellings(listed, trusted) | {
         word: frequencies.get(word, least) for word in trusted if word.replace("'", "").isalpha()

@@ -269,7 +269,12 @@ ANSWERS = {
     "marginals": _answer("Marginals", f"id input slots {_SUM} error_bound"),
     "beam": _answer("BeamReading", "words log_weight width input"),
     "tag": _answer("Tagged", "id words tags log_weight slots log_partition unknown", certificate=_PROOF),
-    "align": _answer("Aligned", "id links log_weight probabilities source target", certificate=_PROOF | None),
+    "align": _answer(
+        "Aligned",
+        "id links log_weight probabilities source target",
+        unknown=dict[str, list[str]],  # by side
+        certificate=_PROOF | None,
+    ),
     "report": _answer("LinkReport", "html pairs doubt dubious", links=int, samples=int),
     "score": _answer(
         "TextScore",

@@ -65,7 +65,12 @@ def create_app(models: Models, hosts: Iterable[str] = ()) -> ASGIApp:
 
     app = Starlette(
         routes=routes,
-        exception_handlers={HTTPException: _http_error, HiddeniteError: _error, Exception: _bug},
+        exception_handlers={
+            HTTPException: _http_error,
+            HiddeniteError: _error,
+            ClientDisconnect: _left,
+            Exception: _bug,
+        },
     )
     app.router.redirect_slashes = False
     return _Guard(app, frozenset(host.lower() for host in (*LOCAL_HOSTS, *hosts)))
@@ -253,10 +258,15 @@ def _http_error(_: Request, error: Exception) -> Response:
     return _json({"error": error.detail}, error.status_code, headers)
 
 
+def _left(_: Request, error: Exception) -> Response:
+    """Answer a client that has left: whoever types on asks again. Nothing is logged."""
+    del error
+    return Response(status_code=400)
+
+
 def _bug(_: Request, error: Exception) -> Response:
     """Answer a fault of ours; the traceback is in the server's log."""
-    if isinstance(error, ClientDisconnect):
-        return Response(status_code=400)
+    del error
     return _json({"error": "the server failed; its log says how"}, 500)
 
 

@@ -53,7 +53,7 @@ def answer_tag(models: Models, request: schema.Tag, _: Deadline) -> Answer:
 
 
 def answer_align(models: Models, request: schema.Align, _: Deadline) -> Answer:
-    """Return links with their certificate and, if wanted, probabilities."""
+    """Return links with their certificate, words the model lacks and, if wanted, probabilities."""
     if models.aligner is None:
         raise MissingModel("aligner", "aligner")
     source, target = words_of(request.source, "source"), words_of(request.target, "target")
@@ -68,7 +68,8 @@ def answer_align(models: Models, request: schema.Align, _: Deadline) -> Answer:
         seed=request.seed,
         budget=PROOF_SHARE * models.limits.seconds,
     )
-    return result.to_dict() | {"source": source, "target": target}
+    unknown = dict(zip(("source", "target"), models.aligner.unknown(source, target), strict=True))
+    return result.to_dict() | {"source": source, "target": target, "unknown": unknown}
 
 
 def answer_report(models: Models, request: schema.Report, deadline: Deadline) -> Answer:

@@ -45,8 +45,10 @@ function showMatrix(answers) {
   const share = new Map((probabilities ?? []).map(([i, j, p]) => [key(i, j), p]));
   const links = Object.fromEntries(METHODS.map(([name]) => [name, linked(answers[name])]));
   const alone = Object.keys(DIRECTIONS).filter((name) => answers[name]).map((name) => [DIRECTIONS[name], linked(answers[name])]);
-  const head = el("tr", {}, el("td"), ...target.map((word) => el("th", { scope: "col" }, el("span", { dir: "auto" }, word))));
-  const rows = source.map((word, i) => el("tr", {}, el("th", { scope: "row", dir: "auto" }, word), ...target.map((other, j) => {
+  const { unknown } = answers.exact;
+  const name = (word, side) => el("span", { dir: "auto", ...(unknown[side].includes(word) ? { class: "unknown" } : {}) }, word);
+  const head = el("tr", {}, el("td"), ...target.map((word) => el("th", { scope: "col" }, name(word, "target"))));
+  const rows = source.map((word, i) => el("tr", {}, el("th", { scope: "row" }, name(word, "source")), ...target.map((other, j) => {
     const p = share.get(key(i, j)) ?? 0;
     const chance = probabilities === null ? "probability not known" : percent(p);
     const found = METHODS.filter(([name]) => links[name].has(key(i, j)));
@@ -61,6 +63,17 @@ function showMatrix(answers) {
   byId("matrix").replaceChildren(matrix);
   byId("cell").textContent = "";
   startCells(matrix);
+}
+
+// Links of words that the model has never met are little more than guesses, and say so.
+function showUnknown({ source, target, unknown }) {
+  const words = [...new Set([...unknown.source, ...unknown.target])];
+  const isAll = unknown.source.length === source.length || unknown.target.length === target.length;
+  const all = isAll ? " All words of one side are new to it: it was trained on other languages, or on another text." : "";
+  byId("align-unknown").replaceChildren(...(words.length === 0 ? [] : [
+    "The model does not know", ...words.flatMap((word) => [" ", el("span", { class: "unknown", dir: "auto" }, word)]),
+    `: place and spelling alone link such words.${all}`,
+  ]));
 }
 
 function row(name, answer, best) {
@@ -100,6 +113,7 @@ function update(files) {
     const results = await Promise.all(Object.values(questions).map((one) => ask("align", one, signal)));
     const answers = Object.fromEntries(Object.keys(questions).map((name, i) => [name, results[i]]));
     showMatrix(answers);
+    showUnknown(answers.exact);
     showSearches(answers);
     byId("align-draws").textContent = answers.exact.probabilities === null
       ? "The probabilities are not known: nothing could be drawn in the time."

@@ -1,6 +1,12 @@
 // Questions to the server.
 
 const RETRIES = 4;
+const GONE = "The server does not answer: is hiddenite serve still running, and this machine online? Type again to ask again.";
+
+// What a browser says of a lost connection differs, and helps nobody.
+function lost(error) {
+  throw isAbort(error) ? error : new Error(GONE);
+}
 
 async function post(name, question, signal) {
   const options = {
@@ -10,7 +16,7 @@ async function post(name, question, signal) {
     signal,
   };
   for (let attempt = 0; ; attempt++) {
-    const response = await fetch(`api/${name}`, options);
+    const response = await fetch(`api/${name}`, options).catch(lost);
     if (response.ok) return response;
     if (response.status === 429 && attempt < RETRIES) {
       await new Promise((resume) => setTimeout(resume, 200 * 2 ** attempt));
@@ -22,7 +28,7 @@ async function post(name, question, signal) {
 }
 
 export async function ask(name, question, signal) {
-  return (await post(name, question, signal)).json();
+  return (await post(name, question, signal)).json().catch(lost);
 }
 
 // Calls `on(event, data)` for each server-sent event.
@@ -31,7 +37,7 @@ export async function watch(name, question, signal, on) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   for (;;) {
-    const { value, done } = await reader.read();
+    const { value, done } = await reader.read().catch(lost);
     if (done) return;
     const parts = (text + value).split("\n\n");
     text = parts.pop();

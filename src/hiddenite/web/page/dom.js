@@ -13,7 +13,12 @@ function fill(node, attributes, children) {
 export const el = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
 export const svg = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
-export const number = (x, digits = 3) => (x === null || x === undefined ? "−∞" : x.toFixed(digits).replace("-", "−"));
+export function number(x, digits = 3) {
+  if (x === null || x === undefined) return "−∞";
+  const text = x.toFixed(digits);
+  return text.replace("-", Number(text) === 0 ? "" : "−"); // no zero below zero
+}
+
 export const percent = (p) => (p === null ? "–" : p === 0 ? "0%" : p >= 0.9995 ? "100%" : p < 0.001 ? "<0.1%" : `${(100 * p).toFixed(1)}%`);
 
 // A name, a share and a bar as long as the share.

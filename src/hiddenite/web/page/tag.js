@@ -1,7 +1,7 @@
 // The Tag tab.
 
 import { ask } from "./api.js";
-import { bar, byId, card, certificate, cycle, el, number, percent, withTip } from "./dom.js";
+import { bar, byId, card, certificate, cycle, el, number, percent, plural, withTip } from "./dom.js";
 import { fillFrom } from "./files.js";
 import { remember } from "./link.js";
 import { tagPrograms } from "./programs.js";
@@ -21,15 +21,24 @@ function token(word, tag, slot, isUnknown) {
   return withTip(node, ...rows);
 }
 
+// A small model says so where it matters: most of what it meets is new to it.
+function showUnknown({ words, unknown }, name) {
+  const count = words.filter((word) => unknown.includes(word)).length;
+  const many = 2 * count > words.length;
+  byId("tag-unknown").textContent = count === 0 ? ""
+    : `The model (${name}) does not know ${count} of these ${plural(words.length, "word")}; their spelling decides.${many ? " Take such tags for guesses: hiddenite tag train makes a better model, hiddenite serve --tagger shows it here." : ""}`;
+}
+
 const begin = turns("tag-error", () => [card("tags")]);
 
-function update(files) {
+function update({ files, models }) {
   remember("tag");
   const text = byId("sentence").value;
   begin(!text.trim(), async (signal) => {
     const answer = await ask("tag", { text }, signal);
     byId("tags").replaceChildren(...answer.words.map((word, i) => token(word, answer.tags[i], answer.slots[i], answer.unknown.includes(word))));
     certificate(byId("tag-certificate"), answer.certificate, `ln weight ${number(answer.log_weight)}, `);
+    showUnknown(answer, models.tagger);
     const lines = answer.words.map((word, i) => `${word}\t${answer.tags[i]}\n`).join("");
     const saved = [["Download tags", "tagged.tsv", `${lines}\n`], ["Download JSON", "tagged.json", json(answer)]];
     showUse("tag", saved, tagPrograms(files, answer.words.join(" ")));
@@ -39,7 +48,7 @@ function update(files) {
 export function startTag(info) {
   const examples = info.examples.tag ?? [];
   const example = cycle(examples.length ? examples : ["the dog sleeps ."]);
-  const ask = () => update(info.files);
+  const ask = () => update(info);
   byId("tag-example").hidden = examples.length === 0;
   byId("sentence").maxLength = info.limits.characters;
   byId("sentence").value ||= example(); // whoever was quick has typed already
