@@ -28,7 +28,7 @@ const std::vector<std::string> SAMPLERS = {"local", "sentence", "sentence-pf", "
                                            "one-tag", "one-tag-heuristic", "lex"};
 #ifdef HIDDENITE_FAULTS
 const std::vector<std::string> FAULTS = {"none", "no-correction", "no-retained", "redrawn-seats", "shared-events",
-                                         "wrong-class-sign", "centred-classes", "unconditional"};
+                                         "wrong-class-sign", "centred-classes", "free-proposals", "unconditional"};
 #endif
 
 template <class Choice>

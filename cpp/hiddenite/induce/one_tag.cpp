@@ -145,11 +145,11 @@ std::uint32_t OneTagTrials::count_in_context(std::size_t kind) {
 }
 
 OneTagTrials::Trial& OneTagTrials::try_next(const WordBase& base) {
-  const bool retained = trials_.empty();
+  const bool retained = trials_.empty() && !options_.fault.is(Fault::NO_RETAINED);
   const Tag tag =
       retained ? left_tag_ : static_cast<Tag>(draw_index(proposal_.data(), proposal_.size(), 1.0, random_));
-  Trial& trial = trials_.emplace_back(Trial{tag, retained && !options_.fault.is(Fault::REDRAWN_SEATS), random_, {}});
-  trial.weight.add_log(-log_proposal_[tag]);
+  Trial& trial = trials_.emplace_back(Trial{tag, retained, random_, {}});
+  if (!options_.fault.is(Fault::FREE_PROPOSALS)) trial.weight.add_log(-log_proposal_[tag]);
   state_.transitions.hold_mirrors(true);
   run(trial, random_, base);
   take_back(tag);
