@@ -126,7 +126,7 @@ def make_chain(
         sample_hyperparameters=sampled,
         geometric=model.geometric,
         local_every=local_every,
-        singleton_tags=8 * (local_every > 0),
+        one_tag_trials=(particles - 1) * (local_every > 0),
     )
     if fault != "none":
         if not hasattr(options, "plant_fault"):

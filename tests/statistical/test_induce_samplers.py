@@ -141,6 +141,12 @@ FAULTS = [
         NUM_SWEEPS_LONG,
     ),
     (Case("type", Model(order=3), REPEATED, chunk=0), "shared-events", NUM_SWEEPS_LONG),
+    (
+        Case("one-tag", Model(order=2, one_tag=True), REPEATED, sticky=True, particles=2),
+        "no-retained",
+        NUM_SWEEPS_LONG,
+    ),
+    (Case("one-tag", Model(order=3, one_tag=True)), "free-proposals", NUM_SWEEPS_LONG),
     (Case("lex", Model(order=2, lexicon="published")), "wrong-class-sign", NUM_SWEEPS_LONG),
     (
         Case(

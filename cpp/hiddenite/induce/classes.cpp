@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "hiddenite/induce/one_tag.hpp"
 #include "hiddenite/induce/particles.hpp"
 
 namespace hiddenite::induce {
@@ -20,38 +21,41 @@ class ClassMove {
  public:
   ClassMove(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics)
       : state_(state), lexicon_(*state.lexicon), options_(options), random_(random),
-        particles_(state, options, random, statistics) {}
+        particles_(state, options, random, statistics), trials_(state, options, random, statistics) {}
 
   // Class and tokens together: particles around a hidden centre, which is a neighbour of the present class as
   // likely as the other way round; so the proposals cancel.
   void move_class(std::uint32_t word) {
     const TagSet present = lexicon_.of(word);
-    begin(word, std::max(2u, options_.particles));
+    particles_.leave(state_.tokens_of(word));
+    particles_.begin(std::max(2u, options_.particles));
+    begin(word, particles_.size());
     const TagSet centre = options_.fault.is(Fault::CENTRED_CLASSES) ? present : neighbour(present);
     for (std::size_t p = 0; p < particles_.size(); ++p) {
-      enter(word, p, p == 0 ? present : neighbour(centre), p == 0);
+      enter(word, p, p == 0 ? present : neighbour(centre), p == 0, particles_[p].weight);
       tags_.clear();
       choices_[p].set.for_each([&](Tag t) { tags_.push_back(t); });
       particles_.run(particles_[p], tags_, p == 0, base_);
     }
-    settle(word);
+    const std::size_t chosen = particles_.draw(word);
+    settle(word, chosen);
+    particles_.settle(particles_[chosen], base_);
   }
 
-  // A class of one tag for another: one particle for each candidate.
+  // A class of one tag for another, with all tokens.
   void move_singleton(std::uint32_t word) {
-    const auto tokens = state_.tokens_of(word);
-    const Tag present = state_.tag(tokens[0]);
-    // Rare types try all tags, which costs little and is where most types are; frequent ones a few a sweep.
-    const auto affordable = static_cast<unsigned>(options_.singleton_tokens / tokens.size());
-    draw_candidates(present, std::max(options_.singleton_tags, affordable));
-    begin(word, candidates_.size());
-    for (std::size_t p = 0; p < candidates_.size(); ++p) {
-      const bool retained = candidates_[p] == present;
-      enter(word, p, singleton(candidates_[p]), retained);
-      const Tag next = candidates_[std::min(p + 1, candidates_.size() - 1)];
-      particles_.run_one_tag(particles_[p], candidates_[p], retained, base_, next);
+    trials_.leave(word);
+    begin(word, options_.one_tag_trials + 1);
+    log_priors_.clear();
+    for (unsigned t = 0; t < state_.num_tags(); ++t) log_priors_.push_back(log_singleton(static_cast<Tag>(t)));
+    trials_.propose(base_, log_priors_);
+    for (std::size_t p = 0; p <= options_.one_tag_trials; ++p) {
+      OneTagTrials::Trial& trial = trials_.try_next(base_);
+      enter(word, p, singleton(trial.tag), p == 0, trial.weight);
     }
-    settle(word);
+    const std::size_t chosen = trials_.draw();
+    settle(word, chosen);
+    trials_.settle(chosen, base_);
   }
 
   // The tokens given the class.
@@ -100,9 +104,8 @@ class ClassMove {
   }
 
  private:
-  // The tokens and the class leave.
+  // The tokens have left, the class leaves.
   void begin(std::uint32_t word, std::size_t num_particles) {
-    particles_.leave(state_.tokens_of(word));
     lexicon_.leave(word, random_);
     if (state_.heads()) {
       left_head_.clear();
@@ -110,23 +113,20 @@ class ClassMove {
       state_.spelling->spell(word, base_.log_prob);
     }
     state_.fill_base(word, true, base_);
-    particles_.begin(num_particles);
     if (choices_.size() < num_particles) choices_.resize(num_particles);
   }
 
   // Gives a particle its class, and weighs it.
-  void enter(std::uint32_t word, std::size_t p, const TagSet& set, bool retained) {
+  void enter(std::uint32_t word, std::size_t p, const TagSet& set, bool retained, LogWeight& weight) {
     choices_[p].set = set;
-    LogWeight& weight = particles_[p].weight;
     weight.add_log(std::log(lexicon_.probability(set)));
     set.for_each([&](Tag t) { weight.add_log(log_bases(t)); });
-    if (state_.heads()) try_head(word, p, retained);
+    if (state_.heads()) try_head(word, p, retained, weight);
   }
 
   // A head for the particle's class, drawn from the spelling; it is spelled, weighed and taken back.
-  void try_head(std::uint32_t word, std::size_t p, bool retained) {
+  void try_head(std::uint32_t word, std::size_t p, bool retained, LogWeight& weight) {
     ClassChoice& choice = choices_[p];
-    LogWeight& weight = particles_[p].weight;
     double largest = -std::numeric_limits<double>::infinity(), total = 0.0;
     choice.set.for_each([&](Tag t) { largest = std::max(largest, base_.log_prob[t]); });
     choice.set.for_each([&](Tag t) { total += std::exp(base_.log_prob[t] - largest); });
@@ -141,14 +141,13 @@ class ClassMove {
     state_.spelling->undo(word, choice.head, trail);
   }
 
-  void settle(std::uint32_t word) {
-    const std::size_t chosen = particles_.draw(word);
+  // The class comes back.
+  void settle(std::uint32_t word, std::size_t chosen) {
     lexicon_.enter(word, choices_[chosen].set, random_);
     if (state_.heads()) {
       lexicon_.set_head(word, choices_[chosen].head);
       state_.spelling->replay(word, choices_[chosen].head, choices_[chosen].head_trail);
     }
-    particles_.settle(particles_[chosen], base_);
   }
 
   // A tag more or less, or none: the same probability there and back.
@@ -160,16 +159,10 @@ class ClassMove {
     return set;
   }
 
-  // The present tag and others, drawn without replacement.
-  void draw_candidates(Tag present, unsigned others) {
-    candidates_.clear();
-    for (unsigned t = 0; t < state_.num_tags(); ++t) candidates_.push_back(static_cast<Tag>(t));
-    std::swap(candidates_[0], candidates_[present]);
-    const std::size_t n = std::min<std::size_t>(state_.num_tags(), std::size_t{others} + 1);
-    for (std::size_t i = 1; i < n; ++i) {
-      std::swap(candidates_[i], candidates_[i + random_.below(candidates_.size() - i)]);
-    }
-    candidates_.resize(n);
+  // ln of what a class of this tag alone weighs, about.
+  double log_singleton(Tag t) const {
+    const double log_class = std::log(lexicon_.probability(singleton(t))) + log_bases(t);
+    return state_.heads() ? log_class + base_.log_prob[t] : log_class;
   }
 
   // ln of the factor by which the tables of the other words in E_t weigh more, if the word has t too:
@@ -195,8 +188,10 @@ class ClassMove {
   const MoveOptions& options_;
   Random& random_;
   BlockParticles particles_;
+  OneTagTrials trials_;
   WordBase base_;
-  std::vector<Tag> tags_, candidates_;
+  std::vector<Tag> tags_;
+  std::vector<double> log_priors_;  // by tag
   std::vector<ClassChoice> choices_;  // by particle
   Trail left_head_;
 };
@@ -214,7 +209,6 @@ void sweep_classes(TaggingState& state, const MoveOptions& options, Random& rand
 
 void sweep_lexicon(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics) {
   ClassMove move(state, options, random, statistics);
-  state.transitions.set_mirrored(false);  // classes are small: their tags are scored one by one
   for (std::uint32_t word = 0; word < state.num_types(); ++word) {
     const std::size_t num_tokens = state.tokens_of(word).size();
     if (options.chunk == 0 || num_tokens <= options.chunk) {
@@ -222,11 +216,10 @@ void sweep_lexicon(TaggingState& state, const MoveOptions& options, Random& rand
     } else if (state.lexicon->of(word).size() > 1) {
       move.move_tokens(word);
     }
-    if (state.lexicon->of(word).size() == 1 && options.singleton_tags > 0) move.move_singleton(word);
+    if (state.lexicon->of(word).size() == 1 && options.one_tag_trials > 0) move.move_singleton(word);
     move.move_unused_tags(word);
     if (state.heads()) move.move_head(word);
   }
-  state.transitions.set_mirrored(true);
 }
 
 }  // namespace hiddenite::induce

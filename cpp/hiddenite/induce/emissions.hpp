@@ -45,6 +45,17 @@ class TagEmissions {
     write(tag);
   }
 
+  // About the probability that a new word is emitted `count` times, over its base: one table in each tag.
+  void score_like(std::uint32_t count, TagScores& scores) const {
+    scores.multiply(rest_);
+    double factors[TagScores::MAX_WIDTH];
+    for (std::uint32_t i = 1; i < count; ++i) {
+      const double sits = i - process_.discount, more = process_.strength + i;
+      for (unsigned t = 0; t < num_tags_; ++t) factors[t] = sits / (more + totals_[t].customers);
+      scores.multiply({factors, num_tags_});
+    }
+  }
+
   PitmanYor& process() { return process_; }
   void set_process(double discount, double strength) {
     process_.set(discount, strength);

@@ -7,11 +7,12 @@ namespace hiddenite::induce {
 enum class Fault {
   NONE,
   NO_CORRECTION,       // local and sentence: no Metropolis–Hastings step
-  NO_RETAINED,         // type: particle 0 is drawn like the others
+  NO_RETAINED,         // type and one tag: particle 0 is drawn like the others
   REDRAWN_SEATS,       // type: particle 0 repeats the tags, not the seats
   SHARED_EVENTS,       // type: an event belongs to each token that it touches
   WRONG_CLASS_SIGN,    // lexicon: the change of the bases of other words with the wrong sign
   CENTRED_CLASSES,     // lexicon: classes are proposed around the retained one
+  FREE_PROPOSALS,      // one tag: weights are not divided by the proposal
   UNCONDITIONAL,       // sentence: a particle filter without the retained particle
 };
 

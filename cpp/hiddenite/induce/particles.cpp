@@ -2,8 +2,24 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace hiddenite::induce {
+
+std::size_t draw_by_weight(std::span<double> log_weights, std::size_t num_tokens, Random& random,
+                           SweepStatistics& statistics) {
+  const double largest = *std::max_element(log_weights.begin(), log_weights.end());
+  double total = 0.0, squares = 0.0;
+  for (double& weight : log_weights) {
+    weight = std::exp(weight - largest);
+    total += weight;
+    squares += weight * weight;
+  }
+  const auto bin = static_cast<std::size_t>(std::bit_width(num_tokens));
+  statistics.ess[bin] += total * total / squares;
+  ++statistics.blocks[bin];
+  return draw_index(log_weights.data(), log_weights.size(), total, random);
+}
 
 void BlockParticles::leave(std::span<const std::uint32_t> tokens) {
   tokens_.assign(tokens.begin(), tokens.end());
@@ -36,6 +52,7 @@ void BlockParticles::run(Particle& particle, std::span<const Tag> tags, bool ret
   if (repeat_seats) scratch_ = left_trail_;
   double scores[TagSet::CAPACITY];
   const std::size_t num_choices = tags.empty() ? state_.num_tags() : tags.size();
+  state_.transitions.hold_mirrors(!tags.empty());  // few tags are scored one by one, and all is taken back
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
     meter_.add(WORK_OF_TOKEN);
     std::size_t choice = 0;
@@ -61,22 +78,7 @@ void BlockParticles::run(Particle& particle, std::span<const Tag> tags, bool ret
     }
   }
   take_back(particle, repeat_seats);
-}
-
-void BlockParticles::run_one_tag(Particle& particle, Tag tag, bool retained, const WordBase& base, Tag next) {
-  particle.tags.assign(tokens_.size(), tag);
-  for (const std::uint32_t token : tokens_) state_.set_tag(token, tag);
-  if (retained) scratch_ = left_trail_;
-  for (std::size_t i = 0; i < tokens_.size(); ++i) {
-    meter_.add(WORK_OF_TOKEN);
-    state_.fetch(tokens_[i], last_[i], next);
-    if (retained) {
-      state_.replay(tokens_[i], last_[i], base, scratch_, particle.weight);
-    } else {
-      state_.seat(tokens_[i], last_[i], base, random_, particle.trail, particle.weight);
-    }
-  }
-  take_back(particle, retained);
+  state_.transitions.hold_mirrors(false);
 }
 
 // The trail of the tokens that left is one for replay, that of a new seating one for undo; either turns into the other.
@@ -112,17 +114,7 @@ double BlockParticles::score(std::uint32_t token, std::uint32_t last, std::span<
 std::size_t BlockParticles::draw(std::uint32_t word) {
   weights_.clear();
   for (std::size_t p = 0; p < num_particles_; ++p) weights_.push_back(particles_[p].weight.log());
-  const double largest = *std::max_element(weights_.begin(), weights_.end());
-  double total = 0.0, squares = 0.0;
-  for (double& weight : weights_) {
-    weight = std::exp(weight - largest);
-    total += weight;
-    squares += weight * weight;
-  }
-  const auto bin = static_cast<std::size_t>(std::bit_width(state_.tokens_of(word).size()));
-  statistics_.ess[bin] += total * total / squares;
-  ++statistics_.blocks[bin];
-  return draw_index(weights_.data(), num_particles_, total, random_);
+  return draw_by_weight(weights_, state_.tokens_of(word).size(), random_, statistics_);
 }
 
 void BlockParticles::settle(Particle& particle, const WordBase& base) {

@@ -30,9 +30,6 @@ class BlockParticles {
 
   // Tags and seats, drawn token by token from `tags` (empty: all) or, for the retained particle, repeated.
   void run(Particle& particle, std::span<const Tag> tags, bool retained, const WordBase& base);
-  // All tokens get this tag, and draw or repeat their seats. The next call is likely to be about the tag `next`: its
-  // counts, which are nowhere near, are fetched meanwhile.
-  void run_one_tag(Particle& particle, Tag tag, bool retained, const WordBase& base, Tag next);
 
   // A particle by its weight.
   std::size_t draw(std::uint32_t word);

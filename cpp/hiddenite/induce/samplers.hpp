@@ -12,7 +12,7 @@
 //   type      the tokens of a type, or of chunks of it, by particle Gibbs: particles run over
 //             the tokens, particle 0 repeats what was there, seats included, and one is drawn by
 //             weight (Dubbin & Blunsom 2012, section 4.2).
-//   one tag   all tokens of a type get one tag: one particle for each.
+//   one tag   all tokens of a type get one tag, by particle Gibbs: one_tag.hpp.
 //   lexicon   class and tokens of a type together, then the moves that mix: classes given
 //             the tokens, and one tag for another in classes of one.
 //
@@ -33,8 +33,7 @@ inline constexpr std::size_t WORK_OF_TOKEN = 1024;
 struct MoveOptions {
   unsigned particles = 10;
   unsigned chunk = 64;            // tokens of a type that move together; 0: all
-  unsigned singleton_tags = 8;    // lexicon: so many other tags are tried for a class of one, or as many
-  unsigned singleton_tokens = 1024;  // as have no more tokens than this together
+  unsigned one_tag_trials = 4;    // so many tags are proposed for a type that has one; lexicon: 0 leaves it alone
   [[no_unique_address]] PlantedFault fault{};
 };
 
@@ -70,5 +69,9 @@ inline std::size_t draw_index(const double* scores, std::size_t n, double total,
   }
   return last;
 }
+
+// A particle by its weight, of a type with so many tokens; the weights become those of a sum's parts.
+std::size_t draw_by_weight(std::span<double> log_weights, std::size_t num_tokens, Random& random,
+                           SweepStatistics& statistics);
 
 }  // namespace hiddenite::induce

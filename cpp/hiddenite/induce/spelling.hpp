@@ -9,7 +9,7 @@
 // returns the probability of what it drew.
 //
 // A trail is a stack of bytes that says which tables were opened (see
-// induction_state.hpp); the last byte pushed is the first to be undone or replayed.
+// state.hpp); the last byte pushed is the first to be undone or replayed.
 #pragma once
 
 #include <span>
@@ -18,8 +18,6 @@
 #include "hiddenite/induce/transitions.hpp"
 
 namespace hiddenite::induce {
-
-using Trail = std::vector<std::uint8_t>;
 
 enum class SpellingKind { NONE, HIERARCHICAL, DIRICHLET };
 

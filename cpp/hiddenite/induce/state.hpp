@@ -63,6 +63,9 @@ class TaggingState {
   }
   std::span<const std::uint32_t> positions() const { return positions_; }
   std::uint32_t word(std::uint32_t position) const { return words_[position]; }
+  bool is_token_of(std::uint32_t position, std::uint32_t word) const {  // and no boundary
+    return words_[position] == word && tags_[position] != transitions.boundary();
+  }
   Tag tag(std::uint32_t position) const { return tags_[position]; }
   void set_tag(std::uint32_t position, Tag tag) { tags_[position] = tag; }
   const Tag* at(std::uint32_t position) const { return tags_.data() + position; }
@@ -83,11 +86,6 @@ class TaggingState {
             LogWeight& weight);
   void replay(std::uint32_t position, std::uint32_t last, const WordBase& base, Trail& trail, LogWeight& weight);
   void undo(std::uint32_t position, std::uint32_t last, Trail& trail);
-  // Fetches what `seat` will read of the token's events when its tag is another.
-  void fetch(std::uint32_t position, std::uint32_t last, Tag tag) const {
-    const std::ptrdiff_t more = std::ptrdiff_t{tag} - tags_[position];
-    for (std::uint32_t event = position; event <= last; ++event) transitions.fetch(at(event), event - position, more);
-  }
   void weigh(const LeftWord& word, const WordBase& base, LogWeight& weight) const;
 
   // p(word | tag) with its seats as they are.

@@ -44,6 +44,9 @@ class StirlingTable {
   }
   void grow(std::uint32_t customers, std::uint32_t tables);
   void extend(std::uint32_t tables, std::uint32_t customers);
+  void extend_together(std::uint32_t tables, std::uint32_t customers);
+
+  static constexpr std::uint32_t TOGETHER = 8;  // columns that are filled side by side
 
   double discount_ = 0.0;
   std::vector<Column> columns_;  // by t; the first two are empty

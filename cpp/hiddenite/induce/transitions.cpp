@@ -1,5 +1,6 @@
 #include "hiddenite/induce/transitions.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -68,59 +69,47 @@ TagTransitions::TagTransitions(unsigned num_tags, unsigned order) : num_symbols_
   }
 }
 
-// p_l and the part of it that is sitting down, and the contexts' places, for all levels; p of the last is the answer.
-inline double TagTransitions::level_values(const Tag* at, std::size_t* places, double* p, double* joined) const {
+double TagTransitions::predict(const Tag* at) const {
   double below = 1.0 / static_cast<double>(num_symbols_);
   std::size_t code = 0;
   for (unsigned l = 0; l < levels_.size(); ++l) {
     if (l > 0) code += powers_[l - 1] * at[-static_cast<std::ptrdiff_t>(l)];
     const Level& level = levels_[l];
     const Context& context = level.contexts[code];
-    places[l] = code;
-    joined[l] = double{level.seen[code * stride_ + *at]} * context.share;
-    below = p[l] = joined[l] + double{context.rest} * below;
-  }
-  return below;
-}
-
-double TagTransitions::predict(const Tag* at) const {
-  double below = 1.0 / static_cast<double>(num_symbols_);
-  std::size_t code = 0;
-  for (unsigned l = 0; l < levels_.size(); ++l) {
-    if (l > 0) code += powers_[l - 1] * at[-static_cast<std::ptrdiff_t>(l)];
-    const Context& context = levels_[l].contexts[code];
-    below = double{levels_[l].seen[code * stride_ + *at]} * context.share + double{context.rest} * below;
+    const double seen = level.seen_of(level.dishes[code * stride_ + *at]);
+    below = seen * context.share + double{context.rest} * below;
   }
   return below;
 }
 
 double TagTransitions::seat(const Tag* at, Random& random, std::uint8_t& opened) {
-  double p[MAX_ORDER], joined[MAX_ORDER];
-  std::size_t places[MAX_ORDER];
-  const double answer = level_values(at, places, p, joined);
+  LevelValues values;
+  read_levels(at, order(), values);
   opened = 0;
-  for (auto l = static_cast<unsigned>(levels_.size()); l-- > 0;) {
-    const bool opens = random.uniform() * p[l] >= joined[l];
-    change(l, places[l], at, 1, opens ? 1 : 0);
+  for (unsigned l = order(); l-- > 0;) {
+    const bool opens = random.uniform() * values.p[l] >= values.joined[l];
+    change(l, values.places[l], at, 1, opens ? 1 : 0);
     if (!opens) break;
     ++opened;
   }
-  return answer;
+  return values.p[order() - 1];
 }
 
 double TagTransitions::replay(const Tag* at, std::uint8_t opened) {
   const double answer = predict(at);
-  const auto order = static_cast<unsigned>(levels_.size());
-  for (unsigned depth = 0; depth <= opened && depth < order; ++depth) {
-    const unsigned l = order - 1 - depth;
+  for (unsigned depth = 0; depth <= opened && depth < order(); ++depth) {
+    const unsigned l = order() - 1 - depth;
     change(l, context_place(l, at), at, 1, depth < opened ? 1 : 0);
   }
   return answer;
 }
 
-std::uint8_t TagTransitions::unseat(const Tag* at, Random& random) {
+std::uint8_t TagTransitions::unseat(const Tag* at, Random& random) { return unseat_from(order() - 1, at, random); }
+
+// From the level `highest` down; how many of them lose a table.
+std::uint8_t TagTransitions::unseat_from(unsigned highest, const Tag* at, Random& random) {
   std::uint8_t closed = 0;
-  for (auto l = static_cast<unsigned>(levels_.size()); l-- > 0;) {
+  for (unsigned l = highest + 1; l-- > 0;) {
     Level& level = levels_[l];
     const std::size_t context = context_place(l, at);
     const Seats seats = level.dishes[context * stride_ + *at];
@@ -133,33 +122,18 @@ std::uint8_t TagTransitions::unseat(const Tag* at, Random& random) {
 }
 
 void TagTransitions::undo(const Tag* at, std::uint8_t opened) {
-  const auto order = static_cast<unsigned>(levels_.size());
-  for (unsigned depth = 0; depth <= opened && depth < order; ++depth) {
-    const unsigned l = order - 1 - depth;
+  for (unsigned depth = 0; depth <= opened && depth < order(); ++depth) {
+    const unsigned l = order() - 1 - depth;
     change(l, context_place(l, at), at, -1, depth < opened ? -1 : 0);
   }
 }
 
-inline void TagTransitions::change(unsigned l, std::size_t place, const Tag* at, int customers, int tables) {
-  Level& level = levels_[l];
-  Seats& dish = level.dishes[place * stride_ + *at];
-  Context& context = level.contexts[place];
-  dish.customers += customers;
-  dish.tables += tables;
-  context.seats.customers += customers;
-  context.seats.tables += tables;
-  const double a = level.process.discount, b = level.process.strength;
-  const double share = 1.0 / (b + context.seats.customers);
-  level.seen[place * stride_ + *at] = static_cast<float>(dish.customers - a * dish.tables);
-  context.share = static_cast<float>(share);
-  context.rest = static_cast<float>((b + a * context.seats.tables) * share);
-  if (mirrored_ && l > 0) write_mirrors(l, at);
-}
-
+// All copies of an n-gram's counts.
 void TagTransitions::write_mirrors(unsigned l, const Tag* at) {
   Level& level = levels_[l];
   const Context& context = level.contexts[context_place(l, at)];
-  const float seen = level.seen[dish_place(l, at)];
+  const std::size_t dish = dish_place(l, at);
+  const float seen = level.seen[dish] = level.seen_of(level.dishes[dish]);
   for (unsigned d = 1; d <= l; ++d) {
     Mirror& mirror = level.mirrors[d];
     mirror.seen[place(mirror.gram_factors, at)] = seen;
@@ -198,6 +172,35 @@ void TagTransitions::multiply_scores(const Tag* at, unsigned distance, float* sc
   for (std::size_t x = 0; x < width; ++x) scores[x] *= p[x];
 }
 
+HIDDENITE_CLONES
+void TagTransitions::score_like(const Tag* at, unsigned distance, std::uint32_t count, std::uint32_t before,
+                                TagScores& scores) const {
+  float numerators[MAX_SYMBOLS], denominators[MAX_SYMBOLS];  // of p at the longest context
+  const std::size_t width = stride_ / VECTOR * VECTOR;
+  const auto top = static_cast<unsigned>(levels_.size() - 1);
+  std::fill(numerators, numerators + width, 1.0f);
+  multiply_scores(at, distance, numerators);
+  if (distance == 0) {
+    const float share = levels_[top].contexts[context_place(top, at)].share;
+    for (std::size_t x = 0; x < width; ++x) numerators[x] /= share;
+  } else {
+    const Mirror& mirror = levels_[top].mirrors[distance];
+    const float* share = mirror.share.data() + row(mirror.context_factors, at, distance);
+    for (std::size_t x = 0; x < width; ++x) denominators[x] = 1.0f / share[x];
+    for (std::size_t x = 0; x < width; ++x) numerators[x] *= denominators[x];
+  }
+  double* products = scores.products();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto more = static_cast<float>(i), others = static_cast<float>(before + i);
+    if (distance == 0) {
+      for (std::size_t x = 0; x < width; ++x) products[x] *= numerators[x] + more;
+    } else {
+      for (std::size_t x = 0; x < width; ++x) products[x] *= (numerators[x] + more) / (denominators[x] + others);
+    }
+    scores.count_factor();
+  }
+}
+
 void TagTransitions::set_process(unsigned l, double discount, double strength) {
   levels_[l].process.set(discount, strength);
   const std::vector<Seats> kept = counts(l);
@@ -222,11 +225,11 @@ static void for_grams(unsigned l, std::size_t num_symbols, Visit visit) {
 
 void TagTransitions::set_mirrored(bool mirrored) {
   if (mirrored && !mirrored_) {
-    for (unsigned l = 1; l < levels_.size(); ++l) {
+    for (unsigned l = 0; l < levels_.size(); ++l) {
       for_grams(l, num_symbols_, [&](std::size_t, const Tag* at) { write_mirrors(l, at); });
     }
   }
-  mirrored_ = mirrored;
+  mirrored_ = writing_ = mirrored;
 }
 
 std::vector<Seats> TagTransitions::counts(unsigned l) const {
@@ -270,8 +273,7 @@ void TagTransitions::check() const {
     for_grams(l, num_symbols_, [&](std::size_t, const Tag* at) {
       const Seats seats = level.dishes[dish_place(l, at)];
       if (seats.tables < 0 || seats.customers < seats.tables || (seats.customers > 0 && seats.tables == 0)) fail(l);
-      const auto seen = static_cast<float>(seats.customers - level.process.discount * seats.tables);
-      if (level.seen[dish_place(l, at)] != seen) fail(l);
+      if (mirrored_ && level.seen[dish_place(l, at)] != level.seen_of(seats)) fail(l);
       if (l > 0) below[dish_place(l - 1, at)].customers += seats.tables;
     });
     for (std::size_t i = 0; i < below.size(); ++i) {

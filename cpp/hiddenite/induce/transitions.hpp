@@ -15,7 +15,10 @@
 // one event and part of the context of the next order - 1; so there are mirrors of
 // these numbers, one for every place that x can take in a context, in which x runs
 // fastest: a level is then a loop over rows. Samplers that do not ask for that switch
-// the mirrors off while they run.
+// the mirrors off while they run, and `seen` with them: all else reads the counts.
+//
+// A sampler of types has many like events: one context, one symbol. They follow each other
+// in the registers, since only a new table changes what lies below, and leave as one.
 //
 // Which door to take: `at` points to the event's symbol in the tags; its context lies before it.
 //   p(symbol | context)                        predict
@@ -24,16 +27,22 @@
 //   a customer leaves, tables are drawn        unseat
 //   a seating is taken back                    undo
 //   p for all values of a tag                  multiply_scores
+//   like events, one after the other           seat_all, replay_all, unseat_all
+//   ... without draws, there or back           move_all
 // `opened` is the number of levels, from the longest context down, that got a new table.
 #pragma once
 
+#include <array>
 #include <span>
 
+#include "hiddenite/base/log_weight.hpp"
 #include "hiddenite/induce/pitman_yor.hpp"
+#include "hiddenite/induce/tag_scores.hpp"
 
 namespace hiddenite::induce {
 
 using Tag = std::uint16_t;
+using Trail = std::vector<std::uint8_t>;  // what was drawn, as a stack: state.hpp
 
 class TagTransitions {
  public:
@@ -53,20 +62,27 @@ class TagTransitions {
   std::uint8_t unseat(const Tag* at, Random& random);
   void undo(const Tag* at, std::uint8_t opened);
 
-  // Fetches what `seat` will read of the longest n-gram when the tag `distance` places before `at` is `more` higher.
-  void fetch(const Tag* at, unsigned distance, std::ptrdiff_t more) const {
-    const auto l = static_cast<unsigned>(levels_.size() - 1);
-    const std::size_t step = distance == 0 ? 1 : stride_ * powers_[distance - 1];
-    const std::size_t place = dish_place(l, at) + static_cast<std::size_t>(more) * step;
-    __builtin_prefetch(levels_[l].seen.data() + place);
-    __builtin_prefetch(levels_[l].dishes.data() + place, 1);
-  }
+  // How many customers each level gets of like events, from the longest context down: their number, then the tables
+  // that these open, and so on; the last are the tables of level 0.
+  using Arrivals = std::array<std::uint32_t, MAX_ORDER + 1>;
+  Arrivals seat_all(const Tag* at, std::uint32_t count, Random& random, LogWeight& weight);
+  // `opened` of each event, the last first: `end` is moved to the first event's.
+  Arrivals replay_all(const Tag* at, std::uint32_t count, const std::uint8_t*& end, LogWeight& weight);
+  // Writes `opened` of each event, the last event's first.
+  void unseat_all(const Tag* at, std::uint32_t count, Random& random, Trail& trail);
+  void move_all(const Tag* at, const Arrivals& arrivals, int sign);
 
   // scores[x] *= p(*at | context) with the tag `distance` places before `at` replaced by x.
   void multiply_scores(const Tag* at, unsigned distance, float* scores) const;
 
-  // Whether `multiply_scores` may be asked; switching them on brings the mirrors up to date.
+  // About the probability of `count` like events with that tag replaced by x, after `before` others in their context:
+  // tables that they open are left out, and so are factors that do not depend on x.
+  void score_like(const Tag* at, unsigned distance, std::uint32_t count, std::uint32_t before, TagScores& scores) const;
+
+  // Whether `multiply_scores` and `score_like` may be asked; switching them on brings the mirrors up to date.
   void set_mirrored(bool mirrored);
+  // Changes that will be taken back before anybody asks need not be written to the mirrors.
+  void hold_mirrors(bool held) { writing_ = mirrored_ && !held; }
 
   // Where the event's dish and restaurant stand in `level(l).dishes` and `.contexts`.
   std::size_t dish_place(unsigned l, const Tag* at) const { return context_place(l, at) * stride_ + *at; }
@@ -95,22 +111,62 @@ class TagTransitions {
   struct Level {
     PitmanYor process;
     std::vector<Seats> dishes;      // [code * stride + symbol]
-    std::vector<float> seen;        // likewise
+    std::vector<float> seen;        // likewise; up to date while there are mirrors
     std::vector<Context> contexts;  // [code]
     std::vector<Mirror> mirrors;    // by distance; the first is empty
+
+    float seen_of(Seats dish) const { return static_cast<float>(dish.customers - process.discount * dish.tables); }
   };
   const Level& level(unsigned l) const { return levels_[l]; }
   std::size_t num_symbols() const { return num_symbols_; }
 
  private:
+  struct LevelValues {
+    std::size_t places[MAX_ORDER];  // of the contexts
+    double p[MAX_ORDER], joined[MAX_ORDER];  // p_l, and the part of it that is sitting down
+  };
+  void read_levels(const Tag* at, unsigned num_levels, LevelValues& values) const;
   void change(unsigned l, std::size_t context, const Tag* at, int customers, int tables);
   void write_mirrors(unsigned l, const Tag* at);
-  double level_values(const Tag* at, std::size_t* places, double* p, double* joined) const;
+  std::uint8_t unseat_from(unsigned l, const Tag* at, Random& random);
+  template <class Decisions>
+  Arrivals seat_like(const Tag* at, std::uint32_t count, Decisions decisions, LogWeight& weight);
+  template <class Decisions>
+  void seat_below(const Tag* at, Decisions& decisions, LevelValues& values, Arrivals& arrivals);
 
   std::size_t num_symbols_, stride_;
   std::vector<std::size_t> powers_;  // M^l
   std::vector<Level> levels_;        // by length of the context
-  bool mirrored_ = true;
+  bool mirrored_ = true, writing_ = true;
 };
+
+// The shortest contexts first.
+inline void TagTransitions::read_levels(const Tag* at, unsigned num_levels, LevelValues& values) const {
+  double below = 1.0 / static_cast<double>(num_symbols_);
+  std::size_t code = 0;
+  for (unsigned l = 0; l < num_levels; ++l) {
+    if (l > 0) code += powers_[l - 1] * at[-static_cast<std::ptrdiff_t>(l)];
+    const Level& level = levels_[l];
+    const Context& context = level.contexts[code];
+    values.places[l] = code;
+    values.joined[l] = double{level.seen_of(level.dishes[code * stride_ + *at])} * context.share;
+    below = values.p[l] = values.joined[l] + double{context.rest} * below;
+  }
+}
+
+inline void TagTransitions::change(unsigned l, std::size_t place, const Tag* at, int customers, int tables) {
+  Level& level = levels_[l];
+  Seats& dish = level.dishes[place * stride_ + *at];
+  Context& context = level.contexts[place];
+  dish.customers += customers;
+  dish.tables += tables;
+  context.seats.customers += customers;
+  context.seats.tables += tables;
+  const double a = level.process.discount, b = level.process.strength;
+  const double share = 1.0 / (b + context.seats.customers);
+  context.share = static_cast<float>(share);
+  context.rest = static_cast<float>((b + a * context.seats.tables) * share);
+  if (writing_) write_mirrors(l, at);
+}
 
 }  // namespace hiddenite::induce

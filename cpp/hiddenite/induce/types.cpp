@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "hiddenite/induce/one_tag.hpp"
 #include "hiddenite/induce/particles.hpp"
 
 namespace hiddenite::induce {
@@ -32,21 +33,15 @@ void sweep_types(TaggingState& state, const MoveOptions& options, Random& random
 }
 
 void sweep_one_tag(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics) {
-  BlockParticles particles(state, options, random, statistics);
+  OneTagTrials trials(state, options, random, statistics);
   WordBase base;
-  state.transitions.set_mirrored(false);
   for (std::uint32_t word = 0; word < state.num_types(); ++word) {
-    const Tag present = state.tag(state.tokens_of(word)[0]);
-    particles.leave(state.tokens_of(word));
+    trials.leave(word);
     state.fill_base(word, false, base);
-    particles.begin(state.num_tags());
-    for (unsigned t = 0; t < state.num_tags(); ++t) {
-      const auto next = static_cast<Tag>(std::min(t + 1, state.num_tags() - 1));
-      particles.run_one_tag(particles[t], static_cast<Tag>(t), t == present, base, next);
-    }
-    particles.settle(particles[particles.draw(word)], base);
+    trials.propose(base, {});
+    for (unsigned i = 0; i <= std::max(1u, options.one_tag_trials); ++i) trials.try_next(base);
+    trials.settle(trials.draw(), base);
   }
-  state.transitions.set_mirrored(true);
 }
 
 }  // namespace hiddenite::induce
