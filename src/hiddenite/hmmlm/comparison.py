@@ -25,8 +25,8 @@ class Comparison:
 
     model: float
     ngram: float
-    both: float
-    weight: float  # of the model in the mixture overall, fitted on the same text
+    both: float  # weights fitted on one half of the text are scored on the other
+    weight: float  # of the model in the mixture overall
 
     def to_text(self) -> str:
         """Return one line for people."""
@@ -57,10 +57,14 @@ def compare(training: LexicalTraining, threads: int = 0) -> Comparison:
     """Score the held-out text by all; none has counted it."""
     model = HMMLanguageModel(training.words, [training.held_out_model])
     ngrams = PlainNgrams(training.counted)
-    both = Interpolation.fit([model, ngrams], training.held_out, threads, Histories(training.counted))
+    histories = Histories(training.counted)
+    lines = training.held_out.splitlines(keepends=True)
+    halves = [b"".join(lines[0::2]), b"".join(lines[1::2]) or training.held_out]
+    both = [Interpolation.fit([model, ngrams], half, threads, histories) for half in halves]
+    scores = [one.token_log_probs(half, threads) for one, half in zip(both, halves[::-1], strict=True)]
     return Comparison(
         model.perplexity(training.held_out, threads),
         float(np.exp(-ngrams.token_log_probs(training.held_out, threads).mean())),
-        both.perplexity(training.held_out, threads),
-        both.weights[0],
+        float(np.exp(-np.concatenate(scores).mean())),
+        float(np.mean([one.weights[0] for one in both])),
     )

@@ -42,7 +42,7 @@ from hiddenite._core import (
 from hiddenite.errors import FormatError, ModelError
 from hiddenite.files.corpus import Sentence, as_text
 from hiddenite.hmmlm.clusters import Clustering
-from hiddenite.hmmlm.lexical_pruning import most_visited
+from hiddenite.hmmlm.lexical_pruning import most_visited, pruning_steps
 from hiddenite.hmmlm.lexical_route import DISCOUNTS, LexicalRoute
 from hiddenite.hmmlm.options import AFTERWARDS, MAX_SEED, HMMOptions, LexicalOptions, Smoothing
 from hiddenite.hmmlm.shape import brown_shape, word_classes
@@ -52,7 +52,7 @@ FOLDS = 8
 FIRST_PASSES, MORE_PASSES = 12, 6  # over the states, of log-bilinear transitions
 FINAL = Smoothing(cluster=400.0, state=8.0, group=8.0, emission=30.0)
 HELD_OUT_EVERY = 20  # sentences, without a validation text
-_FITS_AFTERWARDS = 2
+_FITS_AFTERWARDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +196,7 @@ class LexicalTraining:
         lexical.fit_weights(self._filter(chains, lexical))
         weights = [1 / len(chains)] * len(chains)
         begin, places = self._choose_states(chains, weights, lexical)
+        lexical.tell_apart(np.diff(begin.astype(np.int64)))
 
         def made(table: LexicalTable) -> LexicalHmm:
             routes = lexical.context_weights()
@@ -224,14 +225,18 @@ class LexicalTraining:
             return everything.begin, everything.places
         route = lexical.training_route()
         filtered = JointFilter(chains, weights, self._tokens, *route, lexical.tree, self._threads)
-        first = filtered.keep(chains, lexical.tree, 2 * most if self._settings.prunes_again else most)
-        if not self._settings.prunes_again or len(first.places) <= most * len(chains):
-            return first.begin, first.places
+        steps = pruning_steps(most) if self._settings.prunes_again else [most]
+        first = filtered.keep(chains, lexical.tree, steps[0])
+        begin, places = first.begin, first.places
         routes = lexical.context_weights()
-        model = LexicalHmm(lexical.tree, lexical.table, routes, chains, weights, first.begin, first.places)
-        visits = state_visits(model, self._tokens, self._threads)
-        begin, kept = most_visited(first.begin, visits, most)
-        return begin, np.ascontiguousarray(first.places.reshape(-1, len(chains))[kept].ravel())
+        for fewer in steps[1:]:
+            if len(places) <= fewer * len(chains):
+                continue
+            model = LexicalHmm(lexical.tree, lexical.table, routes, chains, weights, begin, places)
+            visits = state_visits(model, self._tokens, self._threads)
+            begin, kept = most_visited(begin, visits, fewer)
+            places = np.ascontiguousarray(places.reshape(-1, len(chains))[kept].ravel())
+        return begin, places
 
     # ---------------------------------------------------------------- results
 

@@ -18,6 +18,7 @@ Floats = NDArray[np.float32]
 DISCOUNTS = [0.7, 0.8, 0.85, 0.9]  # by the number of words of a context
 _BINS = 32  # of the counts of contexts, by powers of two
 _VARIETY = (0.15, 0.3, 0.6)  # bounds of bins: different words after a context, by all words
+_STATES = (2, 4, 9)  # bounds of bins: states of a context that are kept
 _LEAST = 1e-30  # of a probability, where a difference is rounded to nothing
 _WEIGHT_STEPS = 30
 _FIRST_WEIGHT = 0.6
@@ -35,6 +36,12 @@ class LexicalRoute:
         self._held_out = (*self.table.shares(tree, held_out), tree.token_contexts(held_out))
         self._bin = _context_bins(tree.lengths, counts.totals, np.diff(self.table.begin.astype(np.int64)))
         self._weight = np.full(int(self._bin.max()) + 1, _FIRST_WEIGHT)
+
+    def tell_apart(self, num_states: NDArray[Any]) -> None:
+        """Let the weights depend on how many states each context has: few hidden states say less."""
+        number = len(_STATES) + 1
+        self._bin = self._bin * number + np.digitize(num_states, _STATES)
+        self._weight = np.repeat(self._weight, number)
 
     def context_weights(self) -> Floats:
         """Return the weight of the lexical route in each context."""

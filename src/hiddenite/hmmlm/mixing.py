@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-OVERALL_ITEMS = 4.0  # that a bin of few items counts beside its own
 
 
 def log_weights(weights: Sequence[float] | Floats) -> Floats:
@@ -70,23 +69,3 @@ def fit_weights(log_probs: Floats, iterations: int = 200) -> Floats:
         shares = weights[:, None] * scaled
         weights = (shares / shares.sum(axis=0)).mean(axis=1)
     return np.asarray(weights / weights.sum())
-
-
-def fit_weights_by_bin(
-    log_probs: Floats, bins: NDArray[np.int64], number: int, overall: Floats, iterations: int = 60
-) -> Floats:
-    """Return weights[model, bin], each column as :func:`fit_weights` of its items.
-
-    A few items of the overall weights are added: a bin without items has these.
-    """
-    most = log_probs.max(axis=0)
-    possible = most > -np.inf
-    scaled, bins = np.exp(log_probs[:, possible] - most[possible]), bins[possible]
-    items = np.bincount(bins, minlength=number)
-    weights = np.repeat(overall[:, None], number, axis=1)
-    for _ in range(iterations):
-        shares = weights[:, bins] * scaled
-        shares /= shares.sum(axis=0)
-        sums = np.stack([np.bincount(bins, share, number) for share in shares])
-        weights = (sums + OVERALL_ITEMS * overall[:, None]) / (items + OVERALL_ITEMS)
-    return np.asarray(weights)
