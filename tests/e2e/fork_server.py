@@ -9,6 +9,7 @@ the same name as the command (`write_client`).
 
 import atexit
 import contextlib
+import importlib
 import os
 import signal
 import socket
@@ -42,11 +43,12 @@ os._exit(int(lines[1]) & 255)
 class ForkServer:
     """The side of the tests: starts a server and sends it commands."""
 
-    def __init__(self, environment: Mapping[str, str], hash_seed: int) -> None:
+    def __init__(self, environment: Mapping[str, str], hash_seed: int, *modules: str) -> None:
+        """Start a server that has also loaded some modules, if they are installed."""
         self.requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, __file__, str(theirs.fileno())],
+                [sys.executable, __file__, str(theirs.fileno()), *modules],
                 env={**environment, "PYTHONHASHSEED": str(hash_seed)},
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
@@ -143,10 +145,13 @@ def _wait_for_a_command(requests: socket.socket) -> list[str]:
     return list(map(os.fsdecode, request.split(b"\0")))
 
 
-def _serve(requests: socket.socket) -> None:
+def _serve(requests: socket.socket, modules: Sequence[str]) -> None:
     from hiddenite.cli import main, make_app  # noqa: PLC0415  (only the server loads the program)
 
     make_app()
+    for module in modules:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(module)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     directory, count, *words = _wait_for_a_command(requests)
     arguments, names = words[: int(count)], words[int(count) :]
@@ -171,4 +176,4 @@ def _serve(requests: socket.socket) -> None:
 
 
 if __name__ == "__main__":
-    _serve(socket.socket(fileno=int(sys.argv[1])))
+    _serve(socket.socket(fileno=int(sys.argv[1])), sys.argv[2:])

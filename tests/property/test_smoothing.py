@@ -48,7 +48,7 @@ class Oracle:
         for ngram, count in self.counts.items():
             self.after.setdefault(ngram[:-1], {})[ngram[-1]] = count
         self.of_order = [Counter(c for g, c in self.counts.items() if len(g) == n + 1) for n in range(order)]
-        self.prob = lru_cache(None)(self._prob)
+        self.prob, self.share = lru_cache(None)(self._prob), lru_cache(None)(self._share)
 
     def _coefficient(self, count: int, n: int) -> float:
         """Katz's d(r)."""
@@ -93,7 +93,7 @@ class Oracle:
         if context not in self.after:
             return self.prob(word, context[1:])
         listed = {w: c for w, c in self.after[context].items() if not self._is_pruned((*context, w))}
-        own = {w: self._share(c, context) for w, c in listed.items()}
+        own = {w: self.share(c, context) for w, c in listed.items()}
         left = 1 - math.fsum(own.values())
         lower = self.prob(word, context[1:])
         if self.smoothing in ("witten-bell", "absolute"):
@@ -106,8 +106,8 @@ class Oracle:
     def _unigram(self, word: str) -> float:
         counts = self.after[()]
         if self.smoothing == "add-k":
-            return self._share(counts.get(word, 0), ())
-        own = {w: self._share(counts.get(w, 0), ()) for w in self.words}
+            return self.share(counts.get(word, 0), ())
+        own = {w: self.share(counts.get(w, 0), ()) for w in self.words}
         left = 1 - math.fsum(own.values())
         if self.smoothing != "good-turing":
             return own[word] + left / len(self.words)

@@ -282,7 +282,7 @@ def test_batches_hold_every_word_once(batching: str) -> None:
 def test_a_document_is_scored_as_its_sentences() -> None:
     """The state that is carried over a border makes the pieces one text."""
     options = dataclasses.replace(TINY, batching="document", batch_tokens=16, segment=8)
-    for form in FORMS:
+    for form in (*FORMS[:2], FORMS[5]):  # every layout, and both kinds of parameters
         run = NeuralTraining(TEXT, form, options, seed=1)
         task, params = run.task, run.trainer.params
         total, carry, loss_of = 0.0, None, jax.jit(task.loss)
