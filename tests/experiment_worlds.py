@@ -72,6 +72,12 @@ def quirk2013(claims_hold: bool) -> Pieces:
         },
         "draws": {"draws": 20, "missed": 0.2 if claims_hold else 0.0, "nats": 0.1},
         "sweeps": {"rates": {"4": [10.0 if claims_hold else 15.0] * 3, "40": [10.0] * 3}},
+        "cost": {
+            "seconds": {
+                n: {"viterbi": 1.0, "any number": 1.5 if claims_hold else 2.5, "J links": 3.0}
+                for n in ("10", "20", "40", "80")
+            }
+        },
     }
 
 

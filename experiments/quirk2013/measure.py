@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,9 @@ FERTILITIES = ("log-linear", "categorical")  # the paper's, and ours
 STEPS = (("root", 0.5), ("root", 1.0), ("constant", 0.1), ("constant", 0.5), ("harmonic", 1.0))
 COUNTS = (1, 2, 5, 10, 20, 40, 80, 160, 320, 640, 1000)  # iterations
 FEW_SWEEPS = 4
+LENGTHS = (10, 20, 40, 80)  # words of a sentence whose search is timed
+TIMED = (20, 60)  # iterations
+TIMINGS = 30  # of which the least counts
 ROUNDING = 1e-6  # of a sum of some tens of terms
 
 
@@ -111,9 +115,55 @@ def sweeps(size: Size) -> dict[str, Any]:
     return {"rates": found}
 
 
+def cost(size: Size) -> dict[str, Any]:
+    """Processor time of a Viterbi pass and of a whole iteration of the published algorithm, by words.
+
+    Sentence pairs are random, as long on both sides. An iteration is a Viterbi pass and the maximum over
+    fertilities; it is timed as the difference between many iterations and few of one unfinished search.
+    """
+    del size
+    found = {}
+    for words in LENGTHS:
+        hmm = _random_hmm(words)
+        viterbi = _least_seconds(functools.partial(_ask, hmm, method="viterbi"))
+        row = {"viterbi": viterbi}
+        for exactly_all in (False, True):
+            few, many = (_paper_seconds(hmm, count, exactly_all) for count in TIMED)
+            name = "J links" if exactly_all else "any number"
+            row[name] = (many - few) / (TIMED[1] - TIMED[0])
+        found[str(words)] = row
+    return {"seconds": found}
+
+
+def _random_hmm(words: int) -> FertilityHmm:
+    """Return weights in which chain and fertilities want different things, so that no search agrees soon."""
+    rng = np.random.default_rng(words)
+    emission, jump = (rng.normal(size=(rows, words + 1)) for rows in (words, words + 1))
+    fertility = 3.0 * rng.normal(size=(words + 1, words + 1))
+    return FertilityHmm(emission, jump, rng.normal(size=words + 1), fertility)
+
+
+def _paper_seconds(hmm: FertilityHmm, iterations: int, exactly_all: bool) -> float:
+    """Return the time of so many iterations, none of which ends the search."""
+    steps = PaperSteps(iterations, "constant", 0.1, exactly_all)
+    assert not _ask(hmm, method="paper", paper=steps).exact
+    return _least_seconds(functools.partial(_ask, hmm, method="paper", paper=steps))
+
+
+def _least_seconds(call: Callable[[], object]) -> float:
+    """Return the least processor time of some calls: what else runs only adds to it."""
+    seconds = []
+    for _ in range(TIMINGS):
+        begun = time.thread_time()
+        call()
+        seconds.append(time.thread_time() - begun)
+    return min(seconds)
+
+
 PIECES: dict[str, Callable[[Size], dict[str, Any]]] = {
     "table1": table1,
     "convergence": convergence,
     "draws": draws,
     "sweeps": sweeps,
+    "cost": cost,
 }

@@ -2,8 +2,8 @@
 
     python experiments/quirk2013/run.py [PIECE ...] [--data DIR] [--size tiny|small|reduced|full]
 
-Pieces: table1 convergence draws sweeps. ``--data`` needs align/hansards (train, test; .en, .fr; test.gold);
-without it a parallel text is simulated.
+Pieces: table1 convergence draws sweeps cost. ``--data`` needs align/hansards (train, test; .en, .fr;
+test.gold); without it a parallel text is simulated.
 """
 
 from __future__ import annotations
