@@ -275,7 +275,7 @@ def beam(model: Transformer, wanted: tuple[int, ...], bonus: float, size: int = 
 
 
 def distil(words: list[str], samples: Table, size: Size) -> dict[str, GuideModel]:
-    """Train on samples, as ``hmmlm distill --samples FILE --end 1 --padding 0``, with and without contexts."""
+    """Train as ``hmmlm distill --samples FILE --end 1 --padding 0``, with contexts and without."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ids.npy"
         np.save(path, samples)
@@ -390,8 +390,8 @@ def row(size: Size) -> Row:
         f"\nThe transformer ({LAYERS} layers, width {WIDTH}, {len(words):,} tokens; perplexity of held-out "
         f"text {model.perplexity([held_out]):.1f}) took {trained:.0f} CPU s; {size.samples:,} samples, a "
         f"lexicalised model (preset fast) and one of {size.states:,} states without contexts took "
-        f"{distilled:.0f}. {size.pairs} pairs of words; all perplexities are the transformer's. The time of a "
-        "sentence is without making the guide.\n"
+        f"{distilled:.0f}. {size.pairs} pairs of words; all perplexities are the transformer's. The time "
+        "of a sentence is without making the guide.\n"
     )
     return Row(
         "A small transformer, guided to two words",
