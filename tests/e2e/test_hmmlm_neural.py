@@ -42,6 +42,19 @@ def test_train_from_an_em_solution_and_resume(directory: Path) -> None:
         assert 1 < perplexity(directory, f"{method}.hmm") < 1.2 * perplexity(directory, "em.hmm")
 
 
+def test_tuning_says_what_it_gained(directory: Path) -> None:
+    pytest.importorskip("jax", reason="the extra `neural` is not installed")
+    em = "hmmlm train em corpus.txt --states 8 --clusters 2 --epochs 1 --seed 1 --quiet --output em.hmm"
+    succeed(directory, *em.split())
+    tune = "hmmlm train gradient corpus.txt --start em.hmm --valid {} --epochs 3 --seed 1 --rate {} -o g.hmm"
+    wild = run(directory, *tune.format("heldout.txt", 30).split()).stderr
+    assert "no epoch improved on --start, which is kept" in wild
+    assert perplexity(directory, "g.hmm") == pytest.approx(perplexity(directory, "em.hmm"), rel=1e-5)
+    useful = run(directory, *tune.format("corpus.txt", 0.05).split()).stderr
+    assert "now" in useful
+    assert "no epoch improved" not in useful
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [

@@ -643,7 +643,7 @@ CASES: dict[str, dict[str, str]] = {
         "states": "--states 9",
         "clusters": "--clusters 3",
         "embeddings": "--embeddings vectors.npy",
-        "preset": "--preset mixture",
+        "lexical": "--lexical fast = hmmlm distill --samples ids.jsonl --end 0 --seed 1 --output out",
         "members": "--members 2",
         "rounds": "--rounds 1",
     },

@@ -18,6 +18,7 @@ from hiddenite.hmmlm.guide import (
     read_tokenizer,
     write_checkpoint,
 )
+from hiddenite.hmmlm.guide.processors import _draw
 from tests.hmm_oracle import END, random_chain
 
 WORDS = ["<unk>", "<s>", "</s>", "a", "b", "c"]
@@ -41,6 +42,45 @@ def test_guided_sentences_satisfy_their_constraint(model: HMMLanguageModel, rng:
         assert "a" in text
         assert "b c" in text
         assert "c c" not in text
+
+
+def other_model() -> np.ndarray[Any, np.dtype[np.float64]]:
+    """ln p of each word, whatever the words before."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log([0.0, 0.0, 0.3, 0.1, 0.2, 0.4]))
+
+
+def test_the_importance_of_a_draw_is_its_probability_over_that_of_drawing_it(model: HMMLanguageModel) -> None:
+    """Its mean is p(constraint) under the other model; |z| < 5.5 has a false alarm of 4e-8."""
+    longest, draws = 3, 4000
+    guide = Guide(model, ["a"], max_length=longest, threads=1)
+    exact = sum(0.7**n - 0.6**n for n in range(1, longest + 1)) * 0.3
+    rng = np.random.default_rng(5)
+    found = [_draw(guide, lambda _: other_model() + 7.0, rng, (), 2.0)[1] for _ in range(draws)]
+    importance = np.exp(found)
+    error = importance.std() / np.sqrt(draws)
+    assert abs(importance.mean() - exact) < 5.5 * error
+    assert abs(importance.mean() - 1.3 * exact) > 5.5 * error  # such a mean would be noticed
+
+
+def test_one_of_many_draws_follows_the_other_model(model: HMMLanguageModel) -> None:
+    guide = Guide(model, ["a"], max_length=2, threads=1)
+    sentences = {(3,): 0.1, (3, 3): 0.01, (3, 4): 0.02, (3, 5): 0.04, (4, 3): 0.02, (5, 3): 0.04}
+    total = sum(sentences.values())
+
+    def distance(choose_from: int) -> float:
+        rng = np.random.default_rng(6)
+        draws = [  # at such a temperature the guide says little but what is possible
+            guided_sample(guide, lambda _: other_model(), rng, temperature=50.0, choose_from=choose_from)
+            for _ in range(200)
+        ]
+        found = [tuple(tokens[:-1]) for tokens in draws]
+        return sum(abs(found.count(s) / len(found) - p / total) for s, p in sentences.items()) / 2
+
+    assert distance(32) < 0.15
+    assert distance(1) > 0.2
+    with pytest.raises(ModelError, match="at least 1"):
+        guided_sample(guide, lambda _: other_model(), np.random.default_rng(1), choose_from=0)
 
 
 def test_a_batch_is_weighed_row_by_row(model: HMMLanguageModel) -> None:

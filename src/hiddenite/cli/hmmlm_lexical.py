@@ -44,13 +44,18 @@ def train_lexical(options: LexicalCommandOptions) -> None:
         threads=options.threads,
         names=("<stdin>" if options.text == "-" else options.text, options.valid or "<held out>"),
     )
-    with progress("training", training.num_stages, options.quiet) as report, impatient(lambda: AGAIN):
-        for stage in training:
-            shown = "" if stage.valid_perplexity is None else f", held out {stage.valid_perplexity:.2f}"
-            report(stage.number, f"step {stage.number}/{stage.total}, {stage.what}{shown}")
+    run_stages(training, options.quiet)
     model = HMMLanguageModel.from_training(training)
     say(compare(training, options.threads).to_text(), options.quiet)
     model.save(options.output)
+
+
+def run_stages(training: LexicalTraining, quiet: bool) -> None:
+    """Do all steps of a training and show them."""
+    with progress("training", training.num_stages, quiet) as report, impatient(lambda: AGAIN):
+        for stage in training:
+            shown = "" if stage.valid_perplexity is None else f", held out {stage.valid_perplexity:.2f}"
+            report(stage.number, f"step {stage.number}/{stage.total}, {stage.what}{shown}")
 
 
 def add_to(app: Any) -> None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 SHAPE = "Shape of the model"
 _ALONE = {"section": SHAPE, "when": {"start": (None,)}}  # a model to begin at has its own shape
 
+_LEAST_GAIN = 1e-5  # of a perplexity
+
 app = group("Train a hidden Markov language model with sparse emissions, by one of three methods.")
 
 
@@ -196,7 +198,19 @@ def _train_by_gradient(options: GradientOptions, form: dict[str, Any]) -> None:
         read_text(options.text), model, trainer, start=start, **options.inputs(clusters)
     )
     run_epochs(training, options.checkpoint, options.quiet)
-    training.model().save(options.output)
+    model = training.model()
+    if start is not None and options.valid is not None:
+        held_out = read_text(options.valid)
+        say(_progress_note(*(m.perplexity(held_out, options.threads) for m in (start, model))), options.quiet)
+    model.save(options.output)
+
+
+def _progress_note(before: float, after: float) -> str:
+    """Say whether tuning a model was worth it; the start is kept where no epoch was better."""
+    note = f"held-out perplexity {before:.2f} before, {after:.2f} now"
+    if after < before * (1 - _LEAST_GAIN):
+        return note
+    return f"{note}: no epoch improved on --start, which is kept; try another --rate or more text"
 
 
 def run_epochs(training: Training | NeuralTraining, checkpoint: str | None, quiet: bool) -> None:

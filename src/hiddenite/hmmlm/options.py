@@ -149,12 +149,13 @@ _ALL = (1, 1, 1)  # contexts that gain anything
 _BY_PRESET = {
     "fast": LexicalSettings(1, 8, None, 127, 9, 2, 3, 8, prunes_again=False, tokens_per_context=(58, 77, 0)),
     "default": LexicalSettings(
-        3, 12, 1 << 17, 127, 9, 3, 8, 8, prunes_again=True, tokens_per_context=(58, 77, 100)
+        3, 12, 1 << 17, 127, 9, 3, 16, 8, prunes_again=True, tokens_per_context=(58, 77, 100)
     ),
     "best": LexicalSettings(3, 16, 1 << 22, 127, 9, 3, 8, 8, prunes_again=False, tokens_per_context=_ALL),
 }
 _TOKENS_PER_STATE = 64  # of hidden states: a small text gets fewer
 _TOKENS_OF_PRESETS, _WORDS_OF_PRESETS = 1e6, 10_500  # more text gets more states, and so do more words
+_MOST_PRUNED_AGAIN = 1 << 18  # states; counting visits takes longer than it is worth where there are more
 
 
 @dataclass(frozen=True)
@@ -171,10 +172,20 @@ class LexicalOptions(Options):
         preset = _BY_PRESET[self.preset]
         clusters = max(1, min(preset.clusters, words // 4))
         fitting = max(1, tokens // (_TOKENS_PER_STATE * clusters))
+        more_text, more_words = max(1.0, tokens / _TOKENS_OF_PRESETS), max(1.0, words / _WORDS_OF_PRESETS)
+        two, three, four = preset.tokens_per_context
         states = self.states
+        power = 0.5  # fast keeps all states, best nearly all that matter
+        if self.preset == "default":
+            power = 2.0
+            two, three, four = (math.ceil(each / more_words) for each in (two, three, four))
         if states is None and preset.states is not None:
-            more = max(1.0, tokens / _TOKENS_OF_PRESETS) * math.sqrt(max(1.0, words / _WORDS_OF_PRESETS))
-            states = round(preset.states * more)
+            states = round(preset.states * more_text * more_words**power)
         return dataclasses.replace(
-            preset, clusters=clusters, states_per_class=min(preset.states_per_class, fitting), states=states
+            preset,
+            clusters=clusters,
+            states_per_class=min(preset.states_per_class, fitting),
+            states=states,
+            prunes_again=preset.prunes_again and states is not None and states <= _MOST_PRUNED_AGAIN,
+            tokens_per_context=(two, three, four),
         )

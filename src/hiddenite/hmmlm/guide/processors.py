@@ -89,22 +89,44 @@ def guided_sample(
     *,
     prompt: Sequence[int] = (),
     temperature: float = 1.0,
+    choose_from: int = 1,
 ) -> list[int]:
     """Write one sentence: ``next_log_probs(tokens)`` is the other model, prompt included; returns the new
     tokens.
 
     Each token is drawn from p(token | before) exp(weight), normalised; the end is the last token, if there is
-    one.
+    one. With ``choose_from`` so many sentences are drawn and one is kept in proportion to the other model's
+    probability over that of the draw: the more, the nearer to what the other model would write if it had to.
     """
+    if choose_from < 1:
+        raise ModelError(f"found choose_from = {choose_from}, expected at least 1")
+    drawn = [_draw(guide, next_log_probs, rng, prompt, temperature) for _ in range(choose_from)]
+    if choose_from == 1:
+        return drawn[0][0]
+    importance = np.array([log_importance for _, log_importance in drawn])
+    return drawn[int((importance + rng.gumbel(size=choose_from)).argmax())][0]
+
+
+def _draw(
+    guide: Guide,
+    next_log_probs: Callable[[Sequence[int]], NDArray[np.floating[Any]]],
+    rng: np.random.Generator,
+    prompt: Sequence[int],
+    temperature: float,
+) -> tuple[list[int], float]:
+    """Return a sentence and ln of p(sentence) by the other model over the probability of the draw."""
     state = guide.start(prompt)
-    tokens = list(prompt)
+    tokens, log_importance = list(prompt), 0.0
     while not state.is_ended:
-        logits = np.asarray(next_log_probs(tokens), np.float64)[: guide.num_tokens]
-        weights = logits + state.log_weights(temperature)
+        scores = np.asarray(next_log_probs(tokens), np.float64)
+        added = state.log_weights(temperature)
+        weights = scores[: guide.num_tokens] + added
         if weights.max() == -np.inf:
             raise ModelError("the model gives no token that leaves the constraint possible any probability")
         shares = np.exp(weights - weights.max())
         token = int(rng.choice(len(shares), p=shares / shares.sum()))
+        total = float(weights.max() + np.log(shares.sum()))
+        log_importance += total - float(np.logaddexp.reduce(scores)) - float(added[token])
         tokens.append(token)
         state = state.advance(token)
-    return tokens[len(prompt) :]
+    return tokens[len(prompt) :], log_importance
