@@ -8,6 +8,7 @@ may be raised; what is read must answer questions and be written in every format
 """
 
 import argparse
+import functools
 import random
 import sys
 import tempfile
@@ -16,10 +17,12 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-from hiddenite import HiddeniteError, HiddeniteWarning
+from hiddenite import Budget, HiddeniteError, HiddeniteWarning, NgramModel
+from hiddenite.consensus import least_errors, mesh
 from hiddenite.lattice import read_lattices, write_lattices
 from hiddenite.lattice.formats import FORMATS, WRITTEN
-from hiddenite.rescoring import Rescored
+from hiddenite.rescoring import METHODS, Rescored
+from tests.models import train
 
 SEEDS = {
     "slf": (
@@ -99,6 +102,12 @@ def _edited(generator: random.Random, text: str) -> str:
     return text[:place] + piece + text[place + length :]
 
 
+@functools.cache
+def model() -> NgramModel:
+    """A language model of some words of the seeds."""
+    return train(["the dog", "a dog b", "new york the a", "b a"], 3)
+
+
 def examine(path: Path, format: str | None) -> str:
     """Read, ask and write what a file holds; return what became of it. Raises whatever is not ours."""
     try:
@@ -107,6 +116,15 @@ def examine(path: Path, format: str | None) -> str:
             rescored = Rescored(lattice, max_states=10_000)
             rescored.kbest(3)
             rescored.sample(2, seed=1)
+            least_errors(rescored, seconds=0.05)
+            mesh(rescored)
+            best = Rescored(lattice, model(), max_states=10_000).best().log_weight
+            for method in METHODS:
+                found = Rescored(
+                    lattice, model(), max_states=10_000, method=method, budget=Budget(refinements=40)
+                ).best()
+                upper = found.certificate.upper
+                assert upper >= best - 1e-9 * (1 + abs(best)), (method, upper, best)
             assert all(0 <= prob <= 1 + 1e-9 for prob in rescored.posteriors())
     except HiddeniteError as error:
         return _refused(error)

@@ -9,7 +9,7 @@
 #include "hiddenite/base/error.hpp"
 #include "hiddenite/exact/search.hpp"
 #include "hiddenite/lattice/best_path.hpp"
-#include "hiddenite/lattice/word_errors.hpp"
+#include "hiddenite/lattice/path_shares.hpp"
 
 using namespace nb::literals;
 using namespace hiddenite::lattice;
@@ -234,6 +234,34 @@ void bind_lattice(nb::module_& m) {
         },
         "composition"_a, "label"_a, "sequence"_a, "max_rows"_a, "least_share"_a,
         "The expected word errors of a sequence, and the share of paths that they leave out; None beyond max_rows.");
+  nb::class_<PathShares>(m, "PathShares", "Counts, orders and distances of words over the paths of a lattice.")
+      .def("__init__",
+           [](PathShares* self, const BoundComposition& composition, const Labels& label, double least_share) {
+             check_labels(composition.graph, label);
+             const Composition& made = composition.with_path();
+             const WithoutGil release;
+             new (self) PathShares(made, label, least_share);
+           },
+           "composition"_a, "label"_a, "least_share"_a)
+      .def("counts", &PathShares::counts, "word"_a, nb::call_guard<WithoutGil>(),
+           "Of each number: the share of paths in which the word stands so often.")
+      .def("around",
+           [](const PathShares& self, std::uint32_t x, std::uint32_t y, std::size_t size) {
+             if (size == 0 || size > 16 || x == y) throw nb::value_error("expected two words and a size of 1 to 16");
+             const WithoutGil release;
+             return self.around(x, y, size);
+           },
+           "x"_a, "y"_a, "size"_a, "The shares of paths with y once, by how often x stands before and after it.")
+      .def("errors",
+           [](const PathShares& self, const Labels& sequence, double least_share, double enough,
+              std::uint64_t max_rows) {
+             if (sequence.size() > 64) return std::tuple(0.0, 1.0, std::uint64_t{0});
+             const WithoutGil release;
+             const PathShares::Errors found = self.errors(sequence, least_share, enough, max_rows);
+             return std::tuple(found.sum, found.left_out, found.rows);
+           },
+           "sequence"_a, "least_share"_a, "enough"_a, "max_rows"_a,
+           "No more than the expected errors of the sequence, the share of paths left out, and the work that it took.");
   m.def("best_lattice_path",
         [](const NgramTable* table, const WordGraph& graph, double lm_weight, bool begins, bool ends,
            std::uint64_t max_states, double seconds) {

@@ -2189,6 +2189,24 @@ def expected_errors(composition: Composition, label: Sequence[int], sequence: Se
     The expected word errors of a sequence, and the share of paths that they leave out; None beyond max_rows.
     """
 
+class PathShares:
+    """Counts, orders and distances of words over the paths of a lattice."""
+
+    def __init__(self, composition: Composition, label: Sequence[int], least_share: float) -> None: ...
+
+    def counts(self, word: int) -> list[float]:
+        """Of each number: the share of paths in which the word stands so often."""
+
+    def around(self, x: int, y: int, size: int) -> list[float]:
+        """
+        The shares of paths with y once, by how often x stands before and after it.
+        """
+
+    def errors(self, sequence: Sequence[int], least_share: float, enough: float, max_rows: int) -> tuple[float, float, int]:
+        """
+        No more than the expected errors of the sequence, the share of paths left out, and the work that it took.
+        """
+
 def best_lattice_path(table: NgramTable | None, graph: WordGraph, lm_weight: float, begins: bool, ends: bool, max_states: int, seconds: float) -> tuple[list[int], float, bool, float, int]:
     """
     The edges of the best path, its weight (-inf: there is none), whether it is proved, what no path exceeds, and how many states the search made.

@@ -11,7 +11,7 @@ no alignment has fewer errors than Levenshtein's distance:
 
     E errors(W) <= sum over slots of (1 - p(what W has in the slot))                        an upper bound
     E errors(V) >= sum over i, j of x_ij d(i, j)   for all V, if sum_j x_ij <= p_i          a lower bound
-    E errors(V) >= (E |n - |W|| + sum over words w of |c(w) - E c_W(w)|) / 2                another one
+    E errors(V) >= (E |n - |W|| + sum over words w of E |c(w) - c_W(w)|) / 2                another one
                    for all V of n words, c(w) of them being w
 
 The second holds because x (d(V, i) + d(V, j)) >= x d(i, j) for any two sequences i, j of the lattice. Where
@@ -19,7 +19,8 @@ one sequence has half of all weight the two meet, if all sequences are listed. T
 as many errors as it has words too many or too few, whichever are more; it looks at all sequences, so it is
 the one that counts in lattices of many. Where every doubt is between words at one place, it meets the first.
 Of the few best sequences E errors(W) itself is then computed, by a dynamic program over the columns of
-Levenshtein's tables (``cpp/hiddenite/lattice/word_errors.hpp``).
+Levenshtein's tables (``cpp/hiddenite/lattice/word_errors.hpp``). What is left between the bounds is searched
+through, sequence by sequence (:mod:`hiddenite.error_bounds`).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hiddenite._core import SILENT, error_matrix, expected_errors
+from hiddenite.error_bounds import ErrorSearch
 from hiddenite.rescoring import Rescored
 from hiddenite.results import Certificate, Decoded
 
@@ -40,7 +42,6 @@ ROWS = 100_000  # pairs of a state and a column of distances that this may look 
 LEAST_SHARE = 1e-7  # if they weigh so much; the others count as all wrong
 SMALL = 5_000  # states: of so few all pairs are looked at, as where the bounds are nearly equal
 MOST_ROWS = 1_000_000  # of these
-NEARLY = 0.01
 ROUNDS = 10  # a consensus becomes the pivot of the next mesh at most so often
 ROUNDING = 1e-12  # a probability that is smaller is what sums have lost
 TIGHT = 1e-8  # bounds this near are equal: sums of some hundred probabilities
@@ -124,9 +125,12 @@ def _place(used: _Key, before: int, after: int, label: int, sequence: Sequence[i
 # ---------------------------------------------------------------- least errors
 
 
-def least_errors(rescored: Rescored, sequences: int = SEQUENCES, prefixes: int = PREFIXES) -> Decoded:
+def least_errors(
+    rescored: Rescored, sequences: int = SEQUENCES, prefixes: int = PREFIXES, seconds: float = math.inf
+) -> Decoded:
     """Return words with few expected errors, and bounds of the least that any words have.
 
+    The search for better words ends after some work, or some ``seconds`` if that is sooner.
     ``certificate.exact`` is whether the bounds meet; else ``lower`` <= the least <= ``upper``, the words' own
     expected errors being at most ``upper``.
     """
@@ -155,11 +159,13 @@ def least_errors(rescored: Rescored, sequences: int = SEQUENCES, prefixes: int =
     for i in range(size - 1):
         if bounds[i] < bounds[chosen] - TIGHT:
             chosen = i
-    words, upper = tuple(rescored.words[label] for label in coded[chosen]), bounds[chosen]
-    lower = max(_matched(probs, matrix, size), _counted(rescored))
-    if rest and lower < upper < lower + NEARLY:  # what was left out may be all that is between them
-        upper = min(upper, _own_errors(rescored, coded[chosen], longest, 0.0))
-    lower = min(lower, upper)
+    search = ErrorSearch(rescored, coded[chosen], longest)
+    matched = _matched(probs, matrix, size)
+    if matched < search.upper - TIGHT:
+        search.run(seconds)
+    words = tuple(rescored.words[label] for label in search.known)
+    upper = min(search.upper, bounds[chosen]) if search.known == coded[chosen] else search.upper
+    lower = min(max(matched, search.lower), upper)
     upper, lower = _outward(rescored, upper, lower)
     exact = upper - lower <= TIGHT * (1.0 + upper)
     proof = Certificate(exact, upper, lower, "full", 0, rescored.core.num_states, "expected_errors")
@@ -241,30 +247,6 @@ def _match(
             left[i] -= share
             left[j] -= share
     return bound
-
-
-def _counted(rescored: Rescored) -> float:
-    """Return a lower bound of the least expected errors: words counted, wherever they stand.
-
-    What one more copy of a word costs grows with its copies, so the best V of n words takes the n cheapest.
-    """
-    expected: dict[int, float] = {}
-    for label, prob in zip(rescored.labels, rescored.core.posteriors(), strict=True):
-        if label != SILENT:
-            expected[label] = expected.get(label, 0.0) + prob
-    costs = []
-    for count in expected.values():
-        whole = math.floor(count)
-        costs += [-1.0] * whole + [2.0 * (whole - count) + 1.0]
-    costs.sort()
-    shares = rescored.core.length_shares(rescored.labels)
-    missing = sum(expected.values())
-    least = math.inf
-    for n in range(len(shares)):
-        lengths = sum(share * abs(n - length) for length, share in enumerate(shares))
-        least = min(least, (missing + lengths) / 2)
-        missing += costs[n] if n < len(costs) else 1.0
-    return least
 
 
 def nearest_errors(rescored: Rescored, reference: Sequence[str]) -> int:

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <compare>
 #include <map>
 #include <numeric>
 #include <unordered_map>
@@ -108,16 +107,6 @@ NearestPath nearest_path(const WordGraph& graph, const std::vector<std::uint32_t
   return result;
 }
 
-namespace {
-
-// The differences down a column of Levenshtein's table: bit i of `plus` (`minus`) if the entry of i + 1 words of the
-// sequence is one more (less) than that of i words.
-struct ErrorColumn {
-  std::uint64_t plus, minus;
-  auto operator<=>(const ErrorColumn&) const = default;
-};
-
-// One word further on the path; `equal` has the bits of the sequence's words that are the same.
 ErrorColumn after_word(ErrorColumn column, std::uint64_t equal, std::uint64_t all) {
   const std::uint64_t vertical = equal | column.minus;
   const std::uint64_t horizontal = (((equal & column.plus) + column.plus) ^ column.plus) | equal;
@@ -125,8 +114,6 @@ ErrorColumn after_word(ErrorColumn column, std::uint64_t equal, std::uint64_t al
   const std::uint64_t fewer = (column.plus & horizontal) << 1;
   return {(fewer | ~(vertical | more)) & all, more & vertical & all};
 }
-
-}  // namespace
 
 std::optional<ExpectedErrors> expected_errors(const Composition& composition, const std::vector<std::uint32_t>& label,
                                               const Labels& sequence, const ErrorLimits& limits) {

@@ -2,6 +2,7 @@
 // sequence and the nearest path of a lattice.
 #pragma once
 
+#include <compare>
 #include <span>
 
 #include "hiddenite/lattice/sequences.hpp"
@@ -27,11 +28,21 @@ struct NearestPath {
 // O(edges times words). `label` as in sequences.hpp. Throws ModelError if there is no path.
 NearestPath nearest_path(const WordGraph& graph, const std::vector<std::uint32_t>& label, const Labels& sequence);
 
+// The differences down a column of Levenshtein's table, for a sequence of at most 64 words: bit i of `plus` (`minus`)
+// if the entry of i + 1 words of the sequence is one more (less) than that of i words (Myers 1999, Hyyrö 2003).
+struct ErrorColumn {
+  std::uint64_t plus, minus;
+  auto operator<=>(const ErrorColumn&) const = default;
+};
+
+// One word further on the path; `equal` has the bits of the sequence's words that are the same, `all` those of all.
+ErrorColumn after_word(ErrorColumn column, std::uint64_t equal, std::uint64_t all);
+
 // The expected errors of a sequence, over all paths of a composition: sum over paths of share times distance.
 //
 // Distances are a dynamic program over pairs of a state and the row of Levenshtein's table there: paths that come to
 // a state with the same differences between neighbours of the row need not be told apart, whatever their lengths.
-// A row is two bit vectors (Myers 1999, Hyyrö 2003), so the sequence has at most 64 words.
+// A row is two bit vectors, so the sequence has at most 64 words.
 struct ExpectedErrors {
   double errors;    // of all paths but those left out, whose errors may have been counted in part
   double left_out;  // the share of paths that were not followed to their end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import cast
@@ -41,7 +42,7 @@ class DecodeOptions(LatticeScores, Json):
         None,
         "Seconds per lattice; then the best so far and its gap.",
         least=0,
-        when={"objective": ("map",), "method": ("auto", "dominance", "refine", "paper")},
+        when={"method": ("auto", "dominance", "refine", "paper")},
     )
     to: str = option(
         "text", "text; ctm: words with times; nbest: SRILM's list of the k best.",
@@ -100,7 +101,7 @@ def decode(options: DecodeOptions) -> int:
             uncertified += not scored.best().certificate.exact
             return _ctm(scored)
         if options.objective == "mbr":
-            answer = least_errors(scored)
+            answer = least_errors(scored, seconds=math.inf if options.budget is None else options.budget)
         elif options.k is None and options.distinct == "max":
             answer = scored.best()
         else:
