@@ -51,8 +51,8 @@ SWEEPS = f"few.txt other.txt --sweeps 3,3,8 --chains 1 {CHECKPOINT}"
 CONTINUED = {
     "lm score": ("lm score --lm model.arpa part.txt --threads 1 --output out --quiet", "--resume"),
     "decode": (f"decode few.txt {TYPOS}", "--resume"),
-    "sample": (f"sample few.txt -n 5 --seed 1 {TYPOS}", "--resume"),
-    "marginals": (f"marginals few.txt {TYPOS}", "--resume"),
+    "sample": (f"sample fewer.txt -n 5 --seed 1 {TYPOS}", "--resume"),
+    "marginals": (f"marginals fewer.txt {TYPOS}", "--resume"),
     "tag run": ("tag run --model model.tagger --marginals few.txt --json --output out --quiet", "--resume"),
     "align run": ("align run --model model.align some.txt other-some.txt --output out --quiet", "--resume"),
     "align train": (f"align train {SWEEPS}", ""),
@@ -80,7 +80,8 @@ def make_inputs(folder: Path, part: int = LINES) -> None:
     (folder / "part.txt").write_text("".join(f"{line}\n" for line in lines[:part]))
     (folder / "few.txt").write_text("".join(f"{line}\n" for line in lines[:few]))
     (folder / "other.txt").write_text("".join(f"{line}\n" for line in other[:few]))
-    some = few // 6
+    (folder / "fewer.txt").write_text("".join(f"{line}\n" for line in lines[: few // 3]))
+    some = few // 10
     (folder / "some.txt").write_text("".join(f"{line}\n" for line in lines[:some]))
     (folder / "other-some.txt").write_text("".join(f"{line}\n" for line in other[:some]))
     tags = [[f"w{i}\tT{(i * i + k) % 40}\n" for k, i in enumerate(row)] for row in rows]
@@ -94,8 +95,8 @@ def make_inputs(folder: Path, part: int = LINES) -> None:
     succeed(folder, *tag.split())
     align = "align train few.txt other.txt --sweeps 1,1,2 --chains 1 --seed 1 --output model.align --quiet"
     succeed(folder, *align.split())
-    (folder / "fewer.txt").write_text("".join(f"{line}\n" for line in lines[: few // 30]))
-    prove = f"decode fewer.txt --proof model.proof {TYPOS}"
+    (folder / "proved.txt").write_text("".join(f"{line}\n" for line in lines[: LINES // 180]))
+    prove = f"decode proved.txt --proof model.proof {TYPOS}"
     succeed(folder, *prove.split())
     (folder / "out").unlink()
 
