@@ -55,7 +55,7 @@ ALIGN = "align run --model align.model --json en.txt fr.txt"
 PROJECT = "align project gold.tsv fr.txt --links forward.txt"
 INDUCE = "induce run text.txt --tags 3 --model pyp --iterations 4 --seed 1"
 CONSENSUS = "induce run text.txt --tags 4 --iterations 1 --start-iterations 1 --seed 1 --confidence out.sure"
-LEX = "induce run text.txt --tags 3 --model lex+lm --iterations 4 --seed 1"
+LEX = "induce run text.txt --tags 3 --model lex+lm --iterations 4 --seed 1 --save out.model"
 HMM = "hmmlm train em text.txt --states 8 --clusters 2 --epochs 2 --seed 1"
 HMM_SHAPE = {
     "valid": "--valid text2.txt",
