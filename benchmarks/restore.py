@@ -6,7 +6,8 @@ Rows: r1 WikiText-2, r2 Hansards, r3 diacritics, r4 case of general English (the
 throughout, so nothing can be said of case there). Needs lm/hansard, lm/wikitext-2, lm/english and tagged/ud
 under HIDDENITE_DATA, or beside the checkout. For each text and order: the accuracy of words, F1 of
 punctuation and of segmentation, how many answers are proved, and tokens per second of one thread, all of the
-answering included, by the processor's time. An order of 1 or 2 is the Viterbi path of a unigram or bigram model.
+answering included, by the processor's time. An order of 1 or 2 is the Viterbi path of a unigram or bigram
+model.
 """
 
 from __future__ import annotations
