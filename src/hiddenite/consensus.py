@@ -80,7 +80,7 @@ def mesh(rescored: Rescored, pivot: Sequence[str] | None = None, min_probability
     words = rescored.best().words if pivot is None else tuple(pivot)
     slots = []
     for _, probs in sorted(_slots(rescored, words).items()):
-        row = {word: prob for word, prob in probs.items() if prob >= min_probability and prob > 0.0}
+        row = {w: min(prob, 1.0) for w, prob in probs.items() if prob >= min_probability and prob > 0.0}
         missing = 1.0 - sum(row.values())
         row[""] = missing if missing > ROUNDING else 0.0
         ranked = sorted(row.items(), key=lambda pair: (-pair[1], pair[0]))

@@ -287,6 +287,8 @@ BAD = {
     "json edge": ('{"lattice": [[0, 1, "a"]]}\n', r":1: edge 1: expected"),
     "json cycle": ('{"lattice": [[0, 0, "a", 1]]}\n', r":1: the edges make a cycle"),
     "something else": ("once upon a time\n", r":1: the format is not clear"),
+    "nothing": ("", r":1: the file is empty, expected a lattice"),
+    "blank lines": ("\n\n", r":1: the file is empty, expected a lattice"),
     "decipher score": ("NBestList1.0\n-100 the\n", r":2: found '-100 the', expected \(score\)"),
     "decipher marks": ("NBestList2.0\n(-1) the ( st: 0\n", r":2: found 'the \( st: 0', expected word"),
     "huge node": ("0 99999999999999 a 0.5\n1\n", r":1: found node 99999999999999"),

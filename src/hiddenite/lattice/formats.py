@@ -107,7 +107,9 @@ def _guessed(source: Source) -> str:
         return "openfst"
     if len(fields) >= 3 and fields[2].isdecimal() and len(fields) == int(fields[2][:9]) + 3:
         return "nbest"
-    line = next((i for i, text in enumerate(source.lines, 1) if text.strip()), 1)
+    line = next((i for i, text in enumerate(source.lines, 1) if text.strip()), None)
+    if line is None:
+        raise source.error(1, "the file is empty, expected a lattice")
     raise source.error(line, "the format is not clear; say which with --format: " + ", ".join(FORMATS))
 
 
