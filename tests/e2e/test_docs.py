@@ -1,6 +1,5 @@
 """Every page is followed as a reader would: commands and Python blocks run, and print what the page shows."""
 
-import fcntl
 import functools
 import re
 import shlex
@@ -15,6 +14,7 @@ from hiddenite.cli import make_app
 from hiddenite.cli.command import Group
 from tests import documents
 from tests.documents import ROOT, START, Reader, agrees, blocks, pages, steps
+from tests.shared import made_once
 
 PAGES = [page for page in pages() if page != START and any(True for _ in steps(page))]
 SOURCES = [*ROOT.glob("cpp/**/*.[hc]pp"), *ROOT.glob("src/hiddenite/**/*.py")]
@@ -25,15 +25,7 @@ INLINE_CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 @pytest.fixture(scope="module")
 def start(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
     """A folder with what docs/tutorials/index.md makes: two texts and a model that all processes share."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base if worker_id == "master" else base.parent) / "start"
-    with (folder.with_suffix(".lock")).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.exists():
-            made = tmp_path_factory.mktemp("start")
-            documents.begin(made)
-            made.rename(folder)
-    return folder
+    return made_once(tmp_path_factory, worker_id, "start", documents.begin)
 
 
 def follow(page: Path, folder: Path) -> list[str]:

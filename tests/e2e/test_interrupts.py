@@ -4,6 +4,7 @@
 first second; what is run to its end has a smaller text.
 """
 
+import functools
 import os
 import random
 import subprocess
@@ -25,23 +26,21 @@ from tests.interrupts import (
     interrupt,
     make_inputs,
 )
+from tests.shared import made_once
 
 MANY_MOMENTS = 20
 SOON = 1.2  # seconds of processor time
 
 
 @pytest.fixture(scope="module")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("inputs")
-    make_inputs(folder, SHORT_PART)
-    return folder
+def inputs(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    make = functools.partial(make_inputs, part=SHORT_PART)
+    return made_once(tmp_path_factory, worker_id, "inputs", make)
 
 
 @pytest.fixture(scope="module")
-def long_inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("inputs")
-    make_inputs(folder)
-    return folder
+def long_inputs(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    return made_once(tmp_path_factory, worker_id, "long-inputs", make_inputs)
 
 
 def place(tmp_path: Path, inputs: Path) -> list[str]:
