@@ -198,11 +198,11 @@ def _train_by_gradient(options: GradientOptions, form: dict[str, Any]) -> None:
         read_text(options.text), model, trainer, start=start, **options.inputs(clusters)
     )
     run_epochs(training, options.checkpoint, options.quiet)
-    model = training.model()
+    tuned = training.model()
     if start is not None and options.valid is not None:
         held_out = read_text(options.valid)
-        say(_progress_note(*(m.perplexity(held_out, options.threads) for m in (start, model))), options.quiet)
-    model.save(options.output)
+        say(_progress_note(*(m.perplexity(held_out, options.threads) for m in (start, tuned))), options.quiet)
+    tuned.save(options.output)
 
 
 def _progress_note(before: float, after: float) -> str:
