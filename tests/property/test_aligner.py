@@ -218,10 +218,29 @@ def test_options_are_the_cores() -> None:
 
 @pytest.mark.parametrize(
     ("pairs", "sweeps", "chains"),
-    [(100_000, (5, 5, 18), 2), (10**7, (3, 3, 12), 1), (250, (8, 8, 32), 9), (20_000, (7, 7, 27), 3)],
+    [(100_000, (1, 3, 17), 3), (10**7, (1, 3, 14), 1), (250, (2, 8, 38), 9), (20_000, (1, 5, 25), 4)],
 )
 def test_sweeps_follow_the_size_of_the_corpus(pairs: int, sweeps: tuple[int, ...], chains: int) -> None:
     options = AlignerOptions().for_corpus(pairs)
     assert (options.model1_sweeps, options.hmm_sweeps, options.fertility_sweeps) == sweeps
     assert options.chains == chains
     assert AlignerOptions(chains=9).for_corpus(pairs).chains == 9
+
+
+def test_an_ending_tells_of_words_that_were_never_seen_before(rng: np.random.Generator) -> None:
+    """«-et» generates «the»: each noun is seen once, so that nothing but its ending can say so."""
+    letters = list("bcdfghjklmnpqrstvwxz")
+
+    def noun() -> str:
+        return "".join(rng.choice(letters, 6))
+
+    verbs = [(noun(), noun()) for _ in range(30)]
+    pairs = [(f"the {noun()} {v}", f"{noun()}et {w}") for v, w in verbs * 2]
+    pairs += [(f"{noun()} {v}", f"{noun()} {w}") for v, w in verbs * 2]
+
+    def probability(weight: float) -> float:
+        options = AlignerOptions(2, 4, 20, chains=3, ending_weight=weight, null_probability=0.02)
+        training = Training(Bitext.of(pairs), options, seed=1, threads=1).run()
+        return float(np.mean([training.link_probabilities(n)[1][0, 0] for n in range(60)]))
+
+    assert probability(4.0) > probability(0.0) + 0.1

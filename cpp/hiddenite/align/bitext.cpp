@@ -80,6 +80,16 @@ std::string stem_of(std::string_view word) {
   return stem.empty() ? std::string(word) : stem;
 }
 
+std::string ending_of(std::string_view word) {
+  std::vector<std::size_t> letters;  // where each begins
+  for (std::string_view rest = word; !rest.empty();) {
+    const std::size_t begin = word.size() - rest.size();
+    if (!is_combining_mark(next_character(rest))) letters.push_back(begin);
+  }
+  if (letters.size() < 2 * ENDING_LETTERS) return {};
+  return std::string(word.substr(letters[letters.size() - ENDING_LETTERS]));
+}
+
 double spelling_likeness(std::string_view a, std::string_view b) {
   if (a == b) return 1.0;
   if (a.empty() || b.empty() || a[0] != b[0] || std::max(a.size(), b.size()) > LONGEST_COMPARED) return 0.0;
@@ -105,6 +115,9 @@ void TextSide::read(std::string_view text, const std::string& name) {
         stem_of_word.resize(words.size(), 0);
         count.resize(words.size(), 0);
         stem_of_word[w] = stems.add(stem_of(word));
+        ending_of_word.resize(words.size(), NO_WORD);
+        const std::string ending = ending_of(word);
+        if (!ending.empty()) ending_of_word[w] = endings.add(ending);
         stem_count.resize(stems.size(), 0);
       }
       ++count[w];
@@ -115,6 +128,7 @@ void TextSide::read(std::string_view text, const std::string& name) {
   }
   // Words that no text brought: <unk>, <s> and </s> have ids of their own.
   stem_of_word.resize(words.size(), 0);
+  ending_of_word.resize(words.size(), NO_WORD);
   count.resize(words.size(), 0);
   stem_count.resize(stems.size(), 0);
 }

@@ -24,6 +24,11 @@ namespace hiddenite::align {
 inline constexpr std::size_t STEM_LETTERS = 4;
 std::string stem_of(std::string_view word);
 
+// The last two letters of a word of four letters or more: what grammar puts there, a case, a person or an article,
+// other languages say with words of their own. Empty for shorter words.
+inline constexpr std::size_t ENDING_LETTERS = 2;
+std::string ending_of(std::string_view word);
+
 // How alike two spellings are, from 0 to 1: names, numbers and cognates.
 //   1 if equal; half the common prefix over the longer length, if it has three
 //   letters and half of that length; else half the longest common subsequence
@@ -43,8 +48,9 @@ inline std::size_t jump_bin(std::ptrdiff_t distance, std::uint32_t max_jump) {
 // One side: sentences of word ids.
 struct TextSide {
   Vocabulary words;
-  Vocabulary stems;
+  Vocabulary stems, endings;
   std::vector<WordId> stem_of_word;       // [word]
+  std::vector<WordId> ending_of_word;     // [word]; NO_WORD if it is too short
   std::vector<std::uint32_t> count, stem_count;  // occurrences of words and of stems
   std::vector<WordId> tokens;
   std::vector<std::uint64_t> begin{0};    // of each sentence, and the end

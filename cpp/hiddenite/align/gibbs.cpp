@@ -58,17 +58,20 @@ void GibbsChain::fill_priors() {
   for (int d = 0; d < 2; ++d) {
     for (std::size_t w = 0; w < meetings_.partners[d].size(); ++w) {
       word_base_[d].push_back(prior * static_cast<float>(meetings_.partners[d][w]) + meetings_.likeness[d][w] +
-                              static_cast<float>(options_.stem_weight));
+                              static_cast<float>(options_.stem_weight + options_.ending_weight));
     }
     for (const std::uint32_t n : meetings_.stem_partners[d]) {
       stem_base_[d].push_back(stem_prior * static_cast<float>(std::max(n, 1u)));
     }
     const TextSide& text = to(d);
+    double tokens = static_cast<double>(std::max<std::size_t>(text.tokens.size(), 1));
+    if (base_) tokens = std::accumulate(base_->word_seen[1 - d].begin(), base_->word_seen[1 - d].end(), tokens);
     for (std::size_t w = 0; w < text.words.size(); ++w) {
       const WordId stem = text.stem_of_word[w];
       const float seen = base_ ? base_->word_seen[1 - d][w] : 0.0f;
       const float seen_stem = base_ ? base_->stem_seen[1 - d][stem] : 0.0f;
       const float all = static_cast<float>(text.stem_count[stem]) + seen_stem;
+      frequency_[d].push_back((static_cast<float>(text.count[w]) + seen) / static_cast<float>(tokens));
       share_of_stem_[d].push_back(all == 0.0f ? 0.0f : (static_cast<float>(text.count[w]) + seen) / all);
     }
   }
@@ -77,8 +80,8 @@ void GibbsChain::fill_priors() {
 void GibbsChain::begin_chain() {
   const std::uint64_t chain = lane_ + std::uint64_t{lanes_} * (done_ / std::max(options_.sweeps(), 1u));
   Random random(seed_, splitmix64(chain));
-  pairs_.forget();
-  stem_pairs_.forget();
+  for (PairCounts* const table : {&pairs_, &stem_pairs_, &ending_pairs_[0], &ending_pairs_[1]}) table->forget();
+  for (GibbsDirection& dir : directions_) std::vector<float>().swap(dir.fertility);  // until it is estimated again
   draw_first_links(bitext_, options_.diagonal, random, {&directions_[0].links, &directions_[1].links});
   count_all();
 #ifdef __GLIBC__
@@ -104,7 +107,7 @@ void GibbsChain::restore(std::uint32_t sweeps_done, std::array<GibbsDirection, 2
 }
 
 std::size_t GibbsChain::bytes() const {
-  std::size_t total = pairs_.bytes() + stem_pairs_.bytes();
+  std::size_t total = pairs_.bytes() + stem_pairs_.bytes() + ending_pairs_[0].bytes() + ending_pairs_[1].bytes();
   for (const GibbsDirection& dir : directions_) {
     total += 4 * dir.links.size() + dir.cell_sums.size() + 4 * (dir.fertility.size() + dir.fertility_sums.size());
   }
@@ -114,8 +117,7 @@ std::size_t GibbsChain::bytes() const {
 // ------------------------------------------------------------------ counts
 
 void GibbsChain::count_all() {
-  pairs_.forget();
-  stem_pairs_.forget();
+  for (PairCounts* const table : {&pairs_, &stem_pairs_, &ending_pairs_[0], &ending_pairs_[1]}) table->forget();
   for (int d = 0; d < 2; ++d) count_links(d);
 }
 
@@ -123,6 +125,7 @@ void GibbsChain::count_links(int d) {
   GibbsDirection& dir = directions_[d];
   dir.word_count.assign(from(d).words.size(), 0.0);
   dir.stem_count.assign(from(d).stems.size(), 0.0);
+  dir.ending_count.assign(from(d).endings.size(), 0.0);
   dir.null_count.assign(to(d).words.size(), 0.0f);
   dir.null_total = 0.0;
   if (base_) count_base(d);
@@ -144,6 +147,10 @@ void GibbsChain::count_links(int d) {
       stem_pairs_[stem_pairs_.add(stem_key)].count[d] += 1.0f;
       dir.word_count[e] += 1.0;
       dir.stem_count[e_stem] += 1.0;
+      const WordId ending = from(d).ending_of_word[e];
+      if (ending == NO_WORD) continue;
+      ending_pairs_[d][ending_pairs_[d].add(PairCounts::key(ending, f))].count[0] += 1.0f;
+      dir.ending_count[ending] += 1.0;
     }
   }
 }
@@ -156,6 +163,14 @@ void GibbsChain::count_base(int d) {
   for (const float n : dir.null_count) dir.null_total += n;
   for (const auto& pair : base_->pairs) {
     pairs_[pairs_.add(PairCounts::key(pair.source, pair.target))].count[d] += pair.links[d];
+    const WordId e = d == 0 ? pair.source : pair.target, f = d == 0 ? pair.target : pair.source;
+    const WordId ending = from(d).ending_of_word[e];
+    if (ending == NO_WORD) continue;
+    ending_pairs_[d][ending_pairs_[d].add(PairCounts::key(ending, f))].count[0] += pair.links[d];
+  }
+  for (std::size_t e = 0; e < base_->word_links[d].size(); ++e) {
+    const WordId ending = from(d).ending_of_word[e];
+    if (ending != NO_WORD) dir.ending_count[ending] += base_->word_links[d][e];
   }
   for (const auto& pair : base_->stem_pairs) {
     stem_pairs_[stem_pairs_.add(PairCounts::key(pair.source, pair.target))].count[d] += pair.links[d];

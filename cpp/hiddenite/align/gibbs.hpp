@@ -2,12 +2,16 @@
 //
 // Each target word is linked to a source word or to NULL, and in reverse. A sweep
 // draws every link anew given all others. The lexicon is integrated out:
-//   t(f | e) = [c(e, f) + a + s(e, f) + m q(f | e)] / [c(e) + sum_f (a + s(e, f)) + m],
+//   t(f | e) = [c(e, f) + a + s(e, f) + m q(f | e) + w r(f | e)] /
+//              [c(e) + sum_f (a + s(e, f)) + m + w],
 //   q(f | e) = [c(stem e, stem f) + a'] / [c(stem e) + a' partners(stem e)] n(f) / n(stem f),
+//   r(f | e) = [c(ending e, f) + b n(f) / n] / [c(ending e) + b],
 // counts without the word at hand; s is the likeness of the spellings, q the
-// back-off to stems. Jumps (three histograms: from the start, inside, to the end)
-// and fertilities (a histogram a word, backed off to that of all words) are
-// estimated anew before each sweep. Once words have fertilities, the words that one
+// back-off to stems, r that to endings: «-et» of a Swedish noun generates «the» whatever
+// the noun. A word that is too short to have an ending is its own.
+// Jumps (three histograms: from the start, inside, to the end) and fertilities (a
+// histogram a word, backed off to that of all words) are estimated anew before each
+// sweep. Once words have fertilities, the words that one
 // word generates are a unit: how many there are is the fertility's business, and
 // how often the next of them follows at once, u = (jumps of 0) / (links beyond a
 // word's first), is estimated beside the jumps from unit to unit: the histogram has
@@ -45,6 +49,8 @@ struct GibbsOptions {
   double lexicon_prior = 0.0003;   // a
   double stem_weight = 5.0;        // m
   double stem_prior = 0.0005;      // a'
+  double ending_weight = 4.0;      // w
+  double ending_prior = 1.0;       // b
   double null_probability = 0.2, null_prior = 0.01;
   double fertility_weight = 5.0;   // of the histogram of all words, in a word's own
   std::uint32_t max_fertility = 10, max_jump = 40;
@@ -79,7 +85,7 @@ struct BaseCounts {
 
 // One direction's links and counts. Pairs' counts are beside each other in the chain.
 struct GibbsDirection {
-  std::vector<double> word_count, stem_count;         // of links, by the word that generates
+  std::vector<double> word_count, stem_count, ending_count;  // of links, by the word that generates
   std::vector<float> null_count;                      // by the generated word
   double null_total = 0.0;
   std::vector<std::uint32_t> links;                   // of each generated token: 0 or a position + 1
@@ -146,12 +152,15 @@ class GibbsChain {
   void spread_jumps(int d);
   void estimate_fertilities(int d, bool collect);
   void read_sentence(std::size_t s);
+  void read_endings(int side);
   void find_candidates(const PairCounts& table, std::span<const WordId> source, std::span<const WordId> target,
                        std::vector<Candidate>& found);
-  void read_counts(const PairCounts& table, std::span<const WordId> source, std::span<const WordId> target,
-                   const std::vector<Candidate>& found, std::array<std::vector<float>, 2>& cells);
+  void read_counts();
+  void read_stem_counts();
+  void read_ending_counts(int d);
   void open_direction(int d, std::size_t s);
   void set_scales(std::size_t k);
+  void set_ending_scale(std::size_t k);
   void shift_counts(int d, std::size_t t, std::size_t k, float by);
   void move_link(int d, std::size_t t, std::uint32_t before, std::uint32_t now);
   template <Stage stage>
@@ -175,22 +184,28 @@ class GibbsChain {
   bool is_torn_ = false;  // an interrupt ended a sweep halfway
   float dither_ = 0.5f;   // of the sweep at hand: what is added before probabilities are cut to whole units
   PairCounts pairs_, stem_pairs_;
+  std::array<PairCounts, 2> ending_pairs_;  // [direction]: ending of the word that generates, word; count[0] alone
   std::array<GibbsDirection, 2> directions_;
-  std::array<std::vector<float>, 2> word_base_, stem_base_, share_of_stem_;
+  std::array<std::vector<float>, 2> word_base_, stem_base_, share_of_stem_, frequency_;
   std::array<std::array<JumpRow, 3>, 2> rows_;  // [direction][start, inner, end]
   std::ptrdiff_t reach_;
-  // Of the sentence at hand, by side: words, stems, and the next position with the same stem, round.
+  // Of the sentence at hand, by side: words, stems, endings (NO_WORD: the word itself), and the next position with the
+  // same stem or ending, round; the positions with endings, and these.
   std::array<std::span<const WordId>, 2> words_;
-  std::array<std::vector<WordId>, 2> stems_;
-  std::array<std::vector<std::uint32_t>, 2> same_stem_;
-  // By direction, [to position * stride + from position]: links of the cell's pair and its likeness, and links of the
-  // stems' pair. Rows are filled up to a multiple of LANES.
-  std::array<std::vector<float>, 2> counts_, stem_counts_;
+  std::array<std::vector<WordId>, 2> stems_, endings_;
+  std::array<std::vector<std::uint32_t>, 2> same_stem_, same_ending_;
+  std::array<std::vector<std::uint32_t>, 2> inflected_;
+  std::array<std::vector<WordId>, 2> inflections_;
+  // By direction, [to position * stride + from position]: links of the cell's pair and its likeness, links of the
+  // stems' pair, links of the ending with the word. Rows are filled up to a multiple of LANES.
+  std::array<std::vector<float>, 2> counts_, stem_counts_, ending_counts_;
   std::vector<std::uint64_t> hashes_;
+  std::vector<WordId> ids_;
   std::vector<Candidate> candidates_, stem_candidates_;
+  std::array<std::vector<Candidate>, 2> ending_candidates_;
   // Of the direction at hand, by from position.
   std::size_t stride_ = 0;
-  std::vector<float> totals_, stem_totals_, scales_, stem_scales_, ratios_, weights_;
+  std::vector<float> totals_, stem_totals_, ending_totals_, scales_, stem_scales_, ending_scales_, ratios_, weights_;
   std::vector<std::uint32_t> fertilities_;
   std::vector<std::uint32_t> coupled_, next_coupled_;   // positions by what the other direction links them with
 };

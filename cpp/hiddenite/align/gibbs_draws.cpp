@@ -39,14 +39,39 @@ void GibbsChain::read_sentence(std::size_t s) {
     stems_[side].resize(words_[side].size());
     for (std::size_t k = 0; k < words_[side].size(); ++k) stems_[side][k] = text.stem_of_word[words_[side][k]];
     link_equal(stems_[side], same_stem_[side]);
+    read_endings(side);
   }
   const std::size_t more = words_[0].size() + words_[1].size();
-  pairs_.reserve(more);
-  stem_pairs_.reserve(more);
+  for (PairCounts* const table : {&pairs_, &stem_pairs_, &ending_pairs_[0], &ending_pairs_[1]}) table->reserve(more);
   find_candidates(pairs_, words_[0], words_[1], candidates_);
   find_candidates(stem_pairs_, stems_[0], stems_[1], stem_candidates_);
-  read_counts(pairs_, words_[0], words_[1], candidates_, counts_);
-  read_counts(stem_pairs_, stems_[0], stems_[1], stem_candidates_, stem_counts_);
+  for (int d = 0; d < 2; ++d) {
+    find_candidates(ending_pairs_[d], inflections_[d], words_[1 - d], ending_candidates_[d]);
+  }
+  for (auto* const cells : {&counts_, &stem_counts_, &ending_counts_}) {
+    for (int d = 0; d < 2; ++d) (*cells)[d].assign(padded(words_[d].size()) * words_[1 - d].size(), 0.0f);
+  }
+  read_counts();
+  read_stem_counts();
+  for (int d = 0; d < 2; ++d) read_ending_counts(d);
+}
+
+void GibbsChain::read_endings(int side) {
+  const TextSide& text = from(side);
+  const std::size_t n = words_[side].size();
+  endings_[side].resize(n);
+  inflected_[side].clear();
+  inflections_[side].clear();
+  ids_.resize(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    const WordId word = words_[side][k], ending = text.ending_of_word[word];
+    endings_[side][k] = ending;
+    ids_[k] = ending == NO_WORD ? static_cast<WordId>(text.endings.size()) + word : ending;
+    if (ending == NO_WORD) continue;
+    inflected_[side].push_back(static_cast<std::uint32_t>(k));
+    inflections_[side].push_back(ending);
+  }
+  link_equal(ids_, same_ending_[side]);
 }
 
 // The cells whose pairs a table may have. Their slots are fetched: all, before the first is looked at.
@@ -75,16 +100,37 @@ void GibbsChain::find_candidates(const PairCounts& table, std::span<const WordId
   found.resize(count);
 }
 
-void GibbsChain::read_counts(const PairCounts& table, std::span<const WordId> source, std::span<const WordId> target,
-                             const std::vector<Candidate>& found, std::array<std::vector<float>, 2>& cells) {
-  const std::size_t forward = padded(source.size()), reverse = padded(target.size());
-  cells[0].assign(forward * target.size(), 0.0f);
-  cells[1].assign(reverse * source.size(), 0.0f);
-  for (const auto [where, t, k] : found) {
-    const PairCounts::Slot& slot = table.at(PairCounts::key(source[k], target[t]), static_cast<std::uint32_t>(where));
+// Of words' pairs; those of a word without an ending are its ending's too.
+void GibbsChain::read_counts() {
+  const std::size_t forward = padded(words_[0].size()), reverse = padded(words_[1].size());
+  for (const auto& [where, t, k] : candidates_) {
+    const PairCounts::Slot& slot =
+        pairs_.at(PairCounts::key(words_[0][k], words_[1][t]), static_cast<std::uint32_t>(where));
+    const std::size_t cell = t * forward + k, turned = k * reverse + t;
     const float likeness = slot.likeness();
-    cells[0][t * forward + k] = slot.count[0] + likeness;
-    cells[1][k * reverse + t] = slot.count[1] + likeness;
+    counts_[0][cell] = slot.count[0] + likeness;
+    counts_[1][turned] = slot.count[1] + likeness;
+    if (endings_[0][k] == NO_WORD) ending_counts_[0][cell] = slot.count[0];
+    if (endings_[1][t] == NO_WORD) ending_counts_[1][turned] = slot.count[1];
+  }
+}
+
+void GibbsChain::read_stem_counts() {
+  const std::size_t forward = padded(words_[0].size()), reverse = padded(words_[1].size());
+  for (const auto& [where, t, k] : stem_candidates_) {
+    const PairCounts::Slot& slot =
+        stem_pairs_.at(PairCounts::key(stems_[0][k], stems_[1][t]), static_cast<std::uint32_t>(where));
+    stem_counts_[0][t * forward + k] = slot.count[0];
+    stem_counts_[1][k * reverse + t] = slot.count[1];
+  }
+}
+
+void GibbsChain::read_ending_counts(int d) {
+  const std::size_t stride = padded(words_[d].size());
+  for (const auto& [where, t, k] : ending_candidates_[d]) {
+    const auto key = PairCounts::key(inflections_[d][k], words_[1 - d][t]);
+    const PairCounts::Slot& slot = ending_pairs_[d].at(key, static_cast<std::uint32_t>(where));
+    ending_counts_[d][t * stride + inflected_[d][k]] = slot.count[0];
   }
 }
 
@@ -92,14 +138,18 @@ void GibbsChain::open_direction(int d, std::size_t s) {
   const GibbsDirection& dir = directions_[d];
   const std::size_t n = words_[d].size();
   stride_ = padded(n);
-  for (auto* const row : {&totals_, &stem_totals_, &scales_, &stem_scales_, &ratios_, &weights_}) {
+  for (auto* const row : {&totals_, &stem_totals_, &ending_totals_, &scales_, &stem_scales_, &ending_scales_, &ratios_,
+                          &weights_}) {
     row->assign(stride_, 0.0f);
   }
   for (std::size_t k = 0; k < n; ++k) {
-    const WordId word = words_[d][k], stem = stems_[d][k];
+    const WordId word = words_[d][k], stem = stems_[d][k], ending = endings_[d][k];
     totals_[k] = static_cast<float>(dir.word_count[word]) + word_base_[d][word];
     stem_totals_[k] = static_cast<float>(dir.stem_count[stem]) + stem_base_[d][stem];
+    ending_totals_[k] = static_cast<float>((ending == NO_WORD ? dir.word_count[word] : dir.ending_count[ending]) +
+                                           options_.ending_prior);
     set_scales(k);
+    set_ending_scale(k);
   }
   // The other direction's links, which stay as they are while this one's are drawn.
   const std::uint32_t* const partners = directions_[1 - d].links.data() + from(d).begin[s];
@@ -123,8 +173,12 @@ void GibbsChain::set_scales(std::size_t k) {
   stem_scales_[k] = static_cast<float>(options_.stem_weight) / stem_totals_[k];
 }
 
-// The sentence's own view of a link between t and k that comes (by = 1) or goes (-1): its pair and its stems can be in
-// other cells too.
+void GibbsChain::set_ending_scale(std::size_t k) {
+  ending_scales_[k] = static_cast<float>(options_.ending_weight) / ending_totals_[k];
+}
+
+// The sentence's own view of a link between t and k that comes (by = 1) or goes (-1): its pair, its stems and its
+// ending can be in other cells too.
 void GibbsChain::shift_counts(int d, std::size_t t, std::size_t k, float by) {
   const std::span<const WordId> from_words = words_[d], to_words = words_[1 - d];
   const std::uint32_t *const next_from = same_stem_[d].data(), *const next_to = same_stem_[1 - d].data();
@@ -141,6 +195,17 @@ void GibbsChain::shift_counts(int d, std::size_t t, std::size_t k, float by) {
     if (is_word) totals_[l] += by;
     set_scales(l);
     l = next_from[l];
+  } while (l != k);
+  const std::uint32_t* const next_ending = same_ending_[d].data();
+  do {
+    std::size_t u = t;
+    do {
+      if (to_words[u] == to_words[t]) ending_counts_[d][u * stride_ + l] += by;
+      u = next_to[u];
+    } while (u != t);
+    ending_totals_[l] += by;
+    set_ending_scale(l);
+    l = next_ending[l];
   } while (l != k);
 }
 
@@ -160,6 +225,10 @@ void GibbsChain::move_link(int d, std::size_t t, std::uint32_t before, std::uint
     stem_pairs_[stem_pairs_.insert(stem_key)].count[d] += by;
     dir.word_count[e] += static_cast<double>(by);
     dir.stem_count[e_stem] += static_cast<double>(by);
+    const WordId ending = endings_[d][link - 1];
+    if (ending == NO_WORD) continue;
+    ending_pairs_[d][ending_pairs_[d].insert(PairCounts::key(ending, f))].count[0] += by;
+    dir.ending_count[ending] += static_cast<double>(by);
   }
 }
 
@@ -170,9 +239,12 @@ template <GibbsChain::Stage stage>
 double GibbsChain::weigh_links(int d, std::size_t t, std::size_t last, std::size_t next) {
   const float* const counts = counts_[d].data() + t * stride_;
   const float* const stem_counts = stem_counts_[d].data() + t * stride_;
+  const float* const ending_counts = ending_counts_[d].data() + t * stride_;
+  const float frequency = static_cast<float>(options_.ending_prior) * frequency_[d][words_[1 - d][t]];
   const float share = share_of_stem_[d][words_[1 - d][t]], stem_prior = static_cast<float>(options_.stem_prior);
   const auto prior = static_cast<float>(options_.lexicon_prior);
   const float *const scales = scales_.data(), *const stem_scales = stem_scales_.data();
+  const float* const ending_scales = ending_scales_.data();
   const float* const ratios = ratios_.data();
   const auto& [start, inner, end] = rows_[d];
   const float *from_last = nullptr, *to_next = nullptr;
@@ -187,7 +259,8 @@ double GibbsChain::weigh_links(int d, std::size_t t, std::size_t last, std::size
     for (std::size_t lane = 0; lane < LANES; ++lane) {
       const std::size_t k = begin + lane;
       const float by_stem = stem_scales[k] * share * (stem_counts[k] + stem_prior);
-      float weight = (counts[k] + prior + by_stem) * scales[k];
+      const float by_ending = ending_scales[k] * (ending_counts[k] + frequency);
+      float weight = (counts[k] + prior + by_stem + by_ending) * scales[k];
       if constexpr (stage == Stage::HMM) weight *= from_last[k] * to_next[k];
       if constexpr (stage == Stage::FERTILITY) weight *= from_last[k] * to_next[k] * ratios[k];
       weights[k] = weight;

@@ -1,10 +1,11 @@
 """The options of training; ``cpp/hiddenite/align/gibbs.hpp`` has the formulas and the defaults.
 
-The number of sweeps and of chains is chosen from the size of the corpus unless it is given. A chain of 8, 8
-and 32 sweeps has settled: what longer ones gain is less than what a second chain gains, which begins
-elsewhere and ends in another of the ways to explain the text. So sweeps are spent on chains, as many as cost
-what other aligners cost, about 17,500 / sqrt(pairs) sweeps in all; below two chains' worth the chains become
-shorter, and from about 110,000 pairs on there is one.
+The number of sweeps and of chains is chosen from the size of the corpus unless it is given. What is spent is
+what other aligners cost: about 8,800 / pairs^0.43 sweeps in all. A second chain, which begins elsewhere and
+ends in another of the ways to explain the text, is worth more than a longer first one, until chains are too
+short to settle: at equal cost three chains of 25 sweeps beat two of 37 and four of 18 (100,000 pairs). So the
+number of chains and their length both grow with the root of what is spent. One sweep of a chain in 25 is with
+the lexicon alone: the first links, drawn by how often words meet, are as good as what more of them give.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from hiddenite.align.fertilities import ESTIMATORS
 from hiddenite.options import Options, option
 
 _CORE = GibbsOptions()
-_ALL_SWEEPS = 17_500  # times 1 / sqrt(sentence pairs): what is spent
-_SHARES = {"model1_sweeps": 1 / 6, "hmm_sweeps": 1 / 6, "fertility_sweeps": 2 / 3}
-_CHAIN = _CORE.model1_sweeps + _CORE.hmm_sweeps + _CORE.fertility_sweeps
-_SHORTEST = 26  # sweeps that a second chain must have
+_ALL_SWEEPS, _POWER = 8_800, 0.43  # times 1 / pairs^power: what is spent
+_SHARES = {"model1_sweeps": 0.04, "hmm_sweeps": 0.16, "fertility_sweeps": 0.8}
+_CHAIN = 7  # sweeps of a chain for each chain there is
+_SHORTEST, _LONGEST = 18, 48  # sweeps of a chain
 _MOST_CHAINS = 9
 _LARGEST_FERTILITY = 250
 _SIZES = ("model1_sweeps", "hmm_sweeps", "fertility_sweeps", "chains")
@@ -52,6 +53,8 @@ class AlignerOptions(Options):
     lexicon_prior: float = option(_CORE.lexicon_prior, "Of a pair of words.", **_PRIOR)
     stem_weight: float = option(_CORE.stem_weight, "Of the lexicon of 4-letter stems.", **_WEIGHT)
     stem_prior: float = option(_CORE.stem_prior, "Of a pair of stems.", **_PRIOR)
+    ending_weight: float = option(_CORE.ending_weight, "Of the lexicon of endings, in training.", **_WEIGHT)
+    ending_prior: float = option(_CORE.ending_prior, "Of a word's frequency in that lexicon.", **_PRIOR)
     null_probability: float = option(_CORE.null_probability, "Of NULL.", least=1e-6, most=1 - 1e-6)
     null_prior: float = option(_CORE.null_prior, "Of a pair with NULL.", **_PRIOR)
     fertility_weight: float = option(
@@ -64,12 +67,10 @@ class AlignerOptions(Options):
 
     def for_corpus(self, num_pairs: int) -> AlignerOptions:
         """Fill in what depends on the number of sentence pairs."""
-        spent = _ALL_SWEEPS / math.sqrt(max(num_pairs, 1))
-        chains = max(1, min(round(spent / _CHAIN), _MOST_CHAINS))
-        if chains == 1 and spent >= 2 * _SHORTEST:
-            chains = 2
-        length = min(max(spent / chains, 18), _CHAIN)
-        chosen = {name: max(2, round(share * length)) for name, share in _SHARES.items()}
+        spent = _ALL_SWEEPS / max(num_pairs, 1) ** _POWER
+        chains = max(1, min(round(math.sqrt(spent / _CHAIN)), int(spent / _SHORTEST), _MOST_CHAINS))
+        length = min(max(spent / chains, _SHORTEST), _LONGEST)
+        chosen = {name: max(1, round(share * length)) for name, share in _SHARES.items()}
         chosen["chains"] = chains
         given = {name: getattr(self, name) for name in chosen if getattr(self, name) is not None}
         return dataclasses.replace(self, **(chosen | given))
@@ -86,7 +87,8 @@ class AlignerOptions(Options):
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> AlignerOptions:
         """Take what ``dataclasses.asdict`` gave; raises TypeError or ModelError for anything else."""
-        fields = {"normalize": False, **fields}  # models of earlier versions learnt from the text as it was
+        # Models of earlier versions learnt from the text as it was, and knew no endings.
+        fields = {"normalize": False, "ending_weight": 0.0, "ending_prior": 1.0, **fields}
         for field in dataclasses.fields(cls):
             value = fields.get(field.name)
             wanted = type(field.default) if field.name not in _SIZES else int
