@@ -159,18 +159,14 @@ void GibbsChain::count_base(int d) {
   GibbsDirection& dir = directions_[d];
   dir.word_count = base_->word_links[d];
   dir.stem_count = base_->stem_links[d];
+  dir.ending_count = base_->ending_links[d];
   dir.null_count = base_->null_links[d];
   for (const float n : dir.null_count) dir.null_total += n;
   for (const auto& pair : base_->pairs) {
     pairs_[pairs_.add(PairCounts::key(pair.source, pair.target))].count[d] += pair.links[d];
-    const WordId e = d == 0 ? pair.source : pair.target, f = d == 0 ? pair.target : pair.source;
-    const WordId ending = from(d).ending_of_word[e];
-    if (ending == NO_WORD) continue;
-    ending_pairs_[d][ending_pairs_[d].add(PairCounts::key(ending, f))].count[0] += pair.links[d];
   }
-  for (std::size_t e = 0; e < base_->word_links[d].size(); ++e) {
-    const WordId ending = from(d).ending_of_word[e];
-    if (ending != NO_WORD) dir.ending_count[ending] += base_->word_links[d][e];
+  for (const auto& pair : base_->ending_pairs[d]) {
+    ending_pairs_[d][ending_pairs_[d].add(PairCounts::key(pair.source, pair.target))].count[0] += pair.links[0];
   }
   for (const auto& pair : base_->stem_pairs) {
     stem_pairs_[stem_pairs_.add(PairCounts::key(pair.source, pair.target))].count[d] += pair.links[d];

@@ -75,7 +75,8 @@ struct BaseCounts {
     std::array<float, 2> links;        // multiples of 1 / 64
   };
   std::vector<Pair> pairs, stem_pairs;
-  std::array<std::vector<double>, 2> word_links, stem_links;  // by the generating side, all pairs
+  std::array<std::vector<Pair>, 2> ending_pairs;  // [direction]: ending, word; links[0] alone
+  std::array<std::vector<double>, 2> word_links, stem_links, ending_links;  // by the generating side, all pairs
   std::array<std::vector<float>, 2> null_links;               // by the generated word
   std::array<std::vector<float>, 2> word_seen;                // occurrences in earlier texts, by side
   std::array<std::vector<float>, 2> stem_seen;

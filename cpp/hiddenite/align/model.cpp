@@ -283,9 +283,9 @@ namespace {
 // Multiples of 1 / 64, which chains add and take whole links to and from without rounding.
 float in_parts(double links) { return static_cast<float>(std::round(links * 64.0) / 64.0); }
 
-// The ids that the earlier words and stems have in this text.
+// The ids that the earlier words, stems and endings have in this text.
 struct WordsHere {
-  std::array<std::vector<WordId>, 2> words, stems;
+  std::array<std::vector<WordId>, 2> words, stems, endings;
 };
 
 WordsHere add_words(const Bitext& bitext, const AlignmentTables& earlier, std::size_t width, BaseCounts& base) {
@@ -294,6 +294,7 @@ WordsHere add_words(const Bitext& bitext, const AlignmentTables& earlier, std::s
     const TextSide& text = side == 0 ? bitext.source : bitext.target;
     base.word_links[side].assign(text.words.size(), 0.0);
     base.stem_links[side].assign(text.stems.size(), 0.0);
+    base.ending_links[side].assign(text.endings.size(), 0.0);
     base.null_links[1 - side].assign(text.words.size(), 0.0f);
     base.word_seen[side].assign(text.words.size(), 0.0f);
     base.stem_seen[side].assign(text.stems.size(), 0.0f);
@@ -303,6 +304,8 @@ WordsHere add_words(const Bitext& bitext, const AlignmentTables& earlier, std::s
       const WordId stem = text.stems.find(stem_of(earlier.words[side][w]));
       here.words[side].push_back(id);
       here.stems[side].push_back(stem);
+      const std::string ending = ending_of(earlier.words[side][w]);
+      here.endings[side].push_back(ending.empty() ? NO_WORD : text.endings.find(ending));
       if (stem != NO_WORD) base.stem_seen[side][stem] += static_cast<float>(earlier.word_count[side][w]);
       if (id == NO_WORD) continue;
       base.word_seen[side][id] = static_cast<float>(earlier.word_count[side][w]);
@@ -324,6 +327,7 @@ BaseCounts base_counts(const Bitext& bitext, const AlignmentTables& earlier, con
     base.jumps[d] = {earlier.jumps[d][0], earlier.jumps[d][1], earlier.jumps[d][2]};
   }
   PairCounts stem_pairs;
+  std::array<PairCounts, 2> ending_pairs;
   for (std::size_t p = 0; p < earlier.pair_source.size(); ++p) {
     const std::uint32_t places[2] = {earlier.pair_source[p], earlier.pair_target[p]};
     const std::array<float, 2> links{in_parts(earlier.pair_count[0][p]), in_parts(earlier.pair_count[1][p])};
@@ -334,6 +338,13 @@ BaseCounts base_counts(const Bitext& bitext, const AlignmentTables& earlier, con
       if (words[side] != NO_WORD) base.word_links[side][words[side]] += static_cast<double>(links[side]);
       if (stems[side] != NO_WORD) base.stem_links[side][stems[side]] += static_cast<double>(links[side]);
     }
+    for (int d = 0; d < 2; ++d) {
+      const WordId ending = here.endings[d][places[d]];
+      if (ending == NO_WORD) continue;
+      base.ending_links[d][ending] += static_cast<double>(links[d]);
+      if (words[1 - d] == NO_WORD) continue;
+      ending_pairs[d][ending_pairs[d].add(PairCounts::key(ending, words[1 - d]))].count[0] += links[d];
+    }
     if (words[0] != NO_WORD && words[1] != NO_WORD) base.pairs.push_back({words[0], words[1], links});
     if (stems[0] == NO_WORD || stems[1] == NO_WORD) continue;
     PairCounts::Slot& slot = stem_pairs[stem_pairs.add(PairCounts::key(stems[0], stems[1]))];
@@ -342,6 +353,11 @@ BaseCounts base_counts(const Bitext& bitext, const AlignmentTables& earlier, con
   stem_pairs.each([&](WordId e, WordId f, const PairCounts::Slot& slot) {
     base.stem_pairs.push_back({e, f, slot.count});
   });
+  for (int d = 0; d < 2; ++d) {
+    ending_pairs[d].each([&](WordId ending, WordId f, const PairCounts::Slot& slot) {
+      base.ending_pairs[d].push_back({ending, f, slot.count});
+    });
+  }
   return base;
 }
 
