@@ -227,6 +227,17 @@ def test_sweeps_follow_the_size_of_the_corpus(pairs: int, sweeps: tuple[int, ...
     assert AlignerOptions(chains=9).for_corpus(pairs).chains == 9
 
 
+def test_endings_are_for_the_links_of_the_text_itself() -> None:
+    """A model that is kept has no endings, so training for new text, or from a model, leaves them out."""
+    bitext = Bitext.of([("the dog", "le chien"), ("the cat", "le chat")])
+    first = Training(bitext, seed=1).run()
+    kept = Aligner.from_training(first).model
+    assert (first.options.ending_weight or 0) > 0
+    assert Training(bitext, seed=1, earlier=kept).options.ending_weight == 0
+    assert AlignerOptions().for_new_text().for_corpus(2).ending_weight == 0
+    assert AlignerOptions(ending_weight=2).for_new_text().for_corpus(2).ending_weight == 2
+
+
 def test_an_ending_tells_of_words_that_were_never_seen_before(rng: np.random.Generator) -> None:
     """«-et» generates «the»: each noun is seen once, so that nothing but its ending can say so."""
     letters = list("bcdfghjklmnpqrstvwxz")

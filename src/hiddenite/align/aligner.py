@@ -87,6 +87,7 @@ class Aligner:
         """
         bitext = Bitext.of(source, target)
         model = None if earlier is None else earlier.model
+        options = (options or AlignerOptions()).for_new_text()
         training = Training(bitext, options, seed=seed, threads=threads, checkpoint=checkpoint, earlier=model)
         return cls._finish(training, on_sweep)
 
@@ -106,6 +107,7 @@ class Aligner:
         """Train on two files, or on one of ``source ||| target`` lines; see :meth:`train`."""
         bitext = Bitext.read(source, target)
         model = None if earlier is None else earlier.model
+        options = (options or AlignerOptions()).for_new_text()
         training = Training(bitext, options, seed=seed, threads=threads, checkpoint=checkpoint, earlier=model)
         return cls._finish(training, on_sweep)
 

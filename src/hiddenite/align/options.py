@@ -26,7 +26,13 @@ _CHAIN = 7  # sweeps of a chain for each chain there is
 _SHORTEST, _LONGEST = 18, 48  # sweeps of a chain
 _MOST_CHAINS = 9
 _LARGEST_FERTILITY = 250
-_SIZES = ("model1_sweeps", "hmm_sweeps", "fertility_sweeps", "chains")
+_TYPES = {
+    "model1_sweeps": int,
+    "hmm_sweeps": int,
+    "fertility_sweeps": int,
+    "chains": int,
+    "ending_weight": float,
+}
 
 
 _SWEEP = {"least": 0, "most": 100_000}
@@ -53,7 +59,12 @@ class AlignerOptions(Options):
     lexicon_prior: float = option(_CORE.lexicon_prior, "Of a pair of words.", **_PRIOR)
     stem_weight: float = option(_CORE.stem_weight, "Of the lexicon of 4-letter stems.", **_WEIGHT)
     stem_prior: float = option(_CORE.stem_prior, "Of a pair of stems.", **_PRIOR)
-    ending_weight: float = option(_CORE.ending_weight, "Of the lexicon of endings, in training.", **_WEIGHT)
+    ending_weight: float | None = option(
+        None,
+        f"Of the lexicon of endings, in training; if None, {_CORE.ending_weight:g} for the links of the text "
+        "itself, 0 for a model of new text.",
+        **_WEIGHT,
+    )
     ending_prior: float = option(_CORE.ending_prior, "Of a word's frequency in that lexicon.", **_PRIOR)
     null_probability: float = option(_CORE.null_probability, "Of NULL.", least=1e-6, most=1 - 1e-6)
     null_prior: float = option(_CORE.null_prior, "Of a pair with NULL.", **_PRIOR)
@@ -65,13 +76,17 @@ class AlignerOptions(Options):
     uniform_jump: float = option(_CORE.uniform_jump, "Share of jumps to anywhere.", least=1e-6, most=1)
     diagonal: float = option(_CORE.diagonal, "How close to the diagonal the first links are.", **_WEIGHT)
 
+    def for_new_text(self) -> AlignerOptions:
+        """Leave endings out unless they are asked for: a model that is kept does not have them."""
+        return dataclasses.replace(self, ending_weight=self.ending_weight or 0.0)
+
     def for_corpus(self, num_pairs: int) -> AlignerOptions:
-        """Fill in what depends on the number of sentence pairs."""
+        """Fill in what depends on the number of sentence pairs, and what links of the text itself need."""
         spent = _ALL_SWEEPS / max(num_pairs, 1) ** _POWER
         chains = max(1, min(round(math.sqrt(spent / _CHAIN)), int(spent / _SHORTEST), _MOST_CHAINS))
         length = min(max(spent / chains, _SHORTEST), _LONGEST)
-        chosen = {name: max(1, round(share * length)) for name, share in _SHARES.items()}
-        chosen["chains"] = chains
+        chosen: dict[str, Any] = {name: max(1, round(share * length)) for name, share in _SHARES.items()}
+        chosen |= {"chains": chains, "ending_weight": _CORE.ending_weight}
         given = {name: getattr(self, name) for name in chosen if getattr(self, name) is not None}
         return dataclasses.replace(self, **(chosen | given))
 
@@ -91,7 +106,7 @@ class AlignerOptions(Options):
         fields = {"normalize": False, "ending_weight": 0.0, "ending_prior": 1.0, **fields}
         for field in dataclasses.fields(cls):
             value = fields.get(field.name)
-            wanted = type(field.default) if field.name not in _SIZES else int
+            wanted = _TYPES.get(field.name, type(field.default))
             if isinstance(value, int) and wanted is float and not isinstance(value, bool):
                 value = float(value)
             if type(value) is not wanted:

@@ -83,7 +83,8 @@ class Training:
             raise ModelError(f"the seed is {seed}, expected 0 to 2^64 - 1")
         self.num_pairs = bitext.num_lines
         self._text = (bitext.source, bitext.target) if checkpoint is not None else None
-        self.options = (options or AlignerOptions()).for_corpus(bitext.num_lines)
+        wanted = options or AlignerOptions()
+        self.options = (wanted if earlier is None else wanted.for_new_text()).for_corpus(bitext.num_lines)
         self.seed = seed
         self._threads = threads
         self._checkpoint = checkpoint

@@ -53,7 +53,7 @@ def train(options: TrainOptions) -> None:
     the same seed and --shards.
     """
     options.hush()
-    chosen = options.aligner_options()
+    chosen = options.aligner_options().for_new_text()
     bitext = Bitext.read(options.source, options.target)
     if bitext.num_lines == 0:
         raise FormatError(bitext.source_name, None, "has no line, expected sentences of a parallel text")

@@ -49,6 +49,10 @@ _ALL_SAMPLERS = tuple(dict.fromkeys(sampler for samplers in SAMPLERS.values() fo
 _LEX = {"model": ("lex", "lex+lm")}
 
 
+_TRIALS = 4  # tags that are proposed for a word of one tag
+_CONSENSUS_TRIALS = 48  # more find better modes: chains that differ less in accuracy
+
+
 @dataclass(frozen=True, kw_only=True)
 class InduceOptions(Options):
     """How to induce tags. What is None or empty becomes the model's default."""
@@ -235,6 +239,7 @@ class InduceOptions(Options):
             spelling=self.spelling if self.has_spelling else "none",
             particles=self.particles,
             chunk=self.chunk,
+            one_tag_trials=_CONSENSUS_TRIALS if self.model == CONSENSUS else _TRIALS,
             sample_hyperparameters=self.sample_hyperparameters,
             geometric=self.geometric,
             **changes,
