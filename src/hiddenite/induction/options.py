@@ -48,9 +48,8 @@ MAX_SEED = 2**63 - 1
 _ALL_SAMPLERS = tuple(dict.fromkeys(sampler for samplers in SAMPLERS.values() for sampler in samplers))
 _LEX = {"model": ("lex", "lex+lm")}
 
-
 _TRIALS = 4  # tags that are proposed for a word of one tag
-_CONSENSUS_TRIALS = 48  # more find better modes: chains that differ less in accuracy
+_CONSENSUS_TRIALS = 48  # at most so many, or one a tag: four find worse modes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,7 +238,7 @@ class InduceOptions(Options):
             spelling=self.spelling if self.has_spelling else "none",
             particles=self.particles,
             chunk=self.chunk,
-            one_tag_trials=_CONSENSUS_TRIALS if self.model == CONSENSUS else _TRIALS,
+            one_tag_trials=min(_CONSENSUS_TRIALS, tags or self.tags) if self.is_consensus else _TRIALS,
             sample_hyperparameters=self.sample_hyperparameters,
             geometric=self.geometric,
             **changes,
