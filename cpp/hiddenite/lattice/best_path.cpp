@@ -189,7 +189,10 @@ BestPath find_best_path(const NgramTable* table, const WordGraph& graph, const C
 BestPath find_best_path(const ModelMixture& mixture, const WordGraph& graph, const CompositionOptions& options,
                         const Deadline& deadline) {
   JointContexts joint(mixture, options.begins);
-  const auto step = [&](NodeId& context, WordId w) { return options.lm_weight * joint.step(context, w); };
+  const auto step = [&](NodeId& context, WordId w) {
+    const double log_prob = joint.step(context, w);
+    return options.lm_weight == 0.0 ? 0.0 : options.lm_weight * log_prob;
+  };
   Composition bound = Composition::bound(mixture, graph, unlimited(options));
   return BestFirst(std::move(bound), graph, options, joint.start(), step).run(deadline);
 }

@@ -34,7 +34,7 @@ Trial GraphRelaxation::scored(const std::vector<std::uint32_t>& edges) const {
   for (const std::uint32_t e : edges) {
     const StateGraph::Arc& arc = states_.arc(id, e);
     double log_p = 0.0;
-    if (graph_.word[e] != NO_WORD) log_p = options_.lm_weight * table_.step(exact, graph_.word[e]);
+    if (graph_.word[e] != NO_WORD) log_p = options_.weigh(table_.step(exact, graph_.word[e]));
     add_terms(trial, is_closed(id) ? log_p : arc.log_bound, log_p, graph_.log_weight[e]);
     if (graph_.given[e] != EndedGraph::NO_EDGE) trial.path.push_back(graph_.given[e]);
     id = arc.target;

@@ -21,6 +21,9 @@ struct GraphOptions {
   bool begins = true;       // after <s>; else after nothing that is known
   bool ends = true;         // </s> follows
   double log_offset = 0.0;  // to be added to the weight of every path
+
+  // A model of weight 0 says nothing, not even that a word is impossible.
+  double weigh(double log_prob) const { return lm_weight == 0.0 ? 0.0 : lm_weight * log_prob; }
 };
 
 class GraphRelaxation : public Relaxation {

@@ -40,7 +40,7 @@ double GraphPaper::log_bound(const Name& name, WordId w) const {
   const std::span<const WordId> context = std::span(name).subspan(marks_begin);
   const double log_prob =
       is_complete(name) ? table_.conditional(w, context) : table_.max_conditional(w, context);
-  return options_.lm_weight * log_prob;
+  return options_.weigh(log_prob);
 }
 
 void GraphPaper::set_weight(StateId id, std::uint32_t edge, double log_bound, std::uint32_t order) {

@@ -46,7 +46,7 @@ void GraphRefinement::fill(StateId id) {
   const std::uint32_t node = states_.node(id);
   for (std::uint32_t e = graph_.first[node]; e < graph_.first[node + 1]; ++e) {
     const WordId w = graph_.word[e];
-    const double log_bound = w == NO_WORD ? 0.0 : options_.lm_weight * context_log_prob(table_, contexts_[id], w);
+    const double log_bound = w == NO_WORD ? 0.0 : options_.weigh(context_log_prob(table_, contexts_[id], w));
     states_.edit(id, e) = {log_bound, target(id, e)};
   }
 }
@@ -95,7 +95,7 @@ void GraphRefinement::refine_culprit(const std::vector<std::uint32_t>& path) {
   for (std::size_t i = 0; i < path.size(); ++i) {
     const StateGraph::Arc& arc = states_.arc(states[i], path[i]);
     const WordId w = graph_.word[path[i]];
-    const double log_p = w == NO_WORD ? 0.0 : options_.lm_weight * table_.step(exact, w);
+    const double log_p = w == NO_WORD ? 0.0 : options_.weigh(table_.step(exact, w));
     if (!contexts_[states[i]].closed && arc.log_bound > log_p && arc.log_bound - log_p > largest) {
       largest = arc.log_bound - log_p;
       culprit = i;
