@@ -88,7 +88,7 @@ experiments-full: $(VENV)/.stamp-dev
 	$(BIN)/python -m pip install -q --no-build-isolation -e '.[test,demo,plot,fit,neural]'
 	$(BIN)/python experiments/languages.py
 	$(BIN)/python experiments/lexicon_drift.py
-	$(BIN)/python experiments/run_all.py --size full --output build/experiments-full
+	$(BIN)/python experiments/run_all.py --size full
 
 docs: $(VENV)/.stamp-dev
 	$(BIN)/python -m pip install -q --no-build-isolation -e '.[test,demo,docs]'

@@ -42,7 +42,7 @@ from hiddenite.hmmlm.neural import (
 )
 from hiddenite.hmmlm.neural.layout import make_layout
 from hiddenite.hmmlm.neural.task import HmmTask
-from hiddenite.hmmlm.neural.trainer import Trainer
+from hiddenite.hmmlm.neural.trainer import Report, Trainer
 from hiddenite.hmmlm.shape import brown_shape, word_classes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -69,6 +69,7 @@ class Size:
     per_word: int = 32
     epochs: int = 5
     width: int = 64
+    network_epochs: int | None = None  # None: as many; more end where valid text no longer gains
 
 
 SIZE = Size()
@@ -259,13 +260,16 @@ def run_ablation(
     begun, options = time.process_time(), trainer_options(size)
     if ablation.network:
         kept = NetworkOptions(ablation.network, 2 * size.width)
-        network = train_network(corpus, kept, dataclasses.replace(options, rate=2e-3), seed=SEED, valid=valid)
+        options = dataclasses.replace(options, rate=2e-3, epochs=size.network_epochs or size.epochs)
+        reports: list[Report] = []
+        network = train_network(corpus, kept, options, seed=SEED, valid=valid, on_epoch=reports.append)
         lm = NgramModel.train(corpus.decode().splitlines(), order=5)
         both = Interpolation.fit([network, lm], valid)
         return {
             "parameters": network.num_parameters,
             "perplexity": network.perplexity(valid),
             "with_ngrams": both.perplexity(valid),
+            "epochs": len(reports),
             "seconds": time.process_time() - begun,
         }
     chosen = model_options(ablation, size)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import lzma
 import os
 import sys
 from collections import Counter
@@ -39,12 +40,14 @@ class Corpus:
     num_words: int | None = None  # the most frequent ones; None: all
     paragraphs: bool = False  # lines hold several sentences
     one_in: int = 1  # of the sentences is trained on; the vocabulary is that of all
+    lower: bool = False  # capitals are made small
 
     def sentences(self, file: str) -> Iterator[list[str]]:
         """Yield the sentences of one of the texts."""
-        with open(DATA / file, encoding="utf-8") as lines:
+        opened = lzma.open if file.endswith(".xz") else open
+        with opened(DATA / file, "rt", encoding="utf-8") as lines:
             for line in lines:
-                words = line.split()
+                words = (line.lower() if self.lower else line).split()
                 if not self.paragraphs:
                     yield words
                 elif words[:1] != ["="]:  # no heading
@@ -53,8 +56,9 @@ class Corpus:
     def training_sentences(self) -> Iterator[list[str]]:
         """Yield the sentences of all training texts."""
         for file in self.train:
-            # The alignment text is Hansard too and may hold what is held out.
-            left_out = set(map(tuple, self.sentences(self.heldout))) if file.startswith("align/") else set()
+            # These texts hold some Hansard too, and may hold what is held out.
+            with_hansard = file.startswith(("align/", "lm/english/"))
+            left_out = set(map(tuple, self.sentences(self.heldout))) if with_hansard else set()
             yield from (s for s in self.sentences(file) if tuple(s) not in left_out)
 
     @functools.cache  # noqa: B019  (a handful of corpora)
@@ -78,6 +82,14 @@ CORPORA = {
         Corpus("all-4", ALL, "lm/hansard/heldout.txt", 10_000, paragraphs=True, one_in=4),
         Corpus("all-16", ALL, "lm/hansard/heldout.txt", 10_000, paragraphs=True, one_in=16),
         Corpus("all-64", ALL, "lm/hansard/heldout.txt", 10_000, paragraphs=True, one_in=64),
+        Corpus(
+            "everything",
+            (*ALL, "lm/english/train.txt.xz"),
+            "lm/hansard/heldout.txt",
+            10_000,
+            paragraphs=True,
+            lower=True,
+        ),
         Corpus("all-long", ALL, "lm/ptb/valid.txt", 10_000, paragraphs=True),
     ]
 }

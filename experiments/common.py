@@ -12,6 +12,7 @@ is code; nothing on the page is judged by hand.
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import importlib
 import json
 import math
@@ -27,6 +28,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "experiments"
 RESULTS = ROOT / "experiments" / "results"  # those that docs/experiments.md tells of
+FULL_RESULTS = RESULTS / "full"  # those of docs/experiments-full.md
 PAPERS = ("carter2012", "quirk2013", "dubbin2012", "dubbin2014", "chiu2020")
 MOST_RATE = 600  # of the grid: up to exp(3), twentyfold a step
 SIZES = ("tiny", "small", "reduced", "full")
@@ -249,6 +251,7 @@ def _collect(paper: str, setting: Setting, folder: Path, names: Iterable[str]) -
         "data": "real" if setting.data else "built-in",
         "size": setting.size,
         "machine": machine().partition(", load")[0],
+        "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "seconds": round(sum(piece["seconds"] for piece in done.values())),
         "pieces": {name: piece["found"] for name, piece in done.items()},
     }
@@ -279,7 +282,9 @@ def section(record: Mapping[str, Any], pictures: str) -> str:
     """Return what is to be said of one paper, in Markdown; ``pictures`` goes before their names."""
     paper, pieces = record["paper"], record["pieces"]
     compare = compare_module(paper)
-    where = {"real": compare.DATA, "built-in": "built-in text: " + compare.BUILT_IN}[record["data"]]
+    of_size = getattr(compare, "FULL", {}) if record["size"] == "full" else {}
+    real = of_size.get("data", compare.DATA)
+    where = {"real": real, "built-in": "built-in text: " + compare.BUILT_IN}[record["data"]]
     differs = (
         "What differs" if record["data"] == "real" else "The text is another; with real data, what differs"
     )
@@ -287,8 +292,8 @@ def section(record: Mapping[str, Any], pictures: str) -> str:
         f"## {compare.TITLE}\n",
         f"{compare.CITATION}\n",
         f"Ours: {where}. Size: {record['size']}. {record['machine']}; "
-        f"{record['seconds']} s of processor time.\n",
-        f"{differs}: {compare.DIFFERS}\n",
+        f"{record['seconds']} s of processor time{', ' + record['date'] if 'date' in record else ''}.\n",
+        f"{differs}: {of_size.get('differs', compare.DIFFERS)}\n",
         claim_table(compare.CLAIMS, pieces),
     ]
     for title, needs, content in compare.PARTS:

@@ -4,8 +4,9 @@
 
 All papers by default. Data: ``--data``, HIDDENITE_DATA, or ../shared/data beside the checkout; where none of
 them is there, built-in texts. Results are kept under build/experiments: a run that was stopped goes on, and
-``--again`` begins anew. With real data they are recorded in experiments/results, and page and pictures go to
-docs; those of built-in texts stay in build/experiments. ``--page`` writes the page of what is recorded.
+``--again`` begins anew. With real data, those of the sizes reduced and full are recorded in
+experiments/results and its folder full, and page and pictures go to docs; others stay in build/experiments.
+``--page`` writes the pages of what is recorded. ``--pieces`` runs these pieces of one paper alone.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from experiments.cells import scores
 from experiments.common import (
     BUILD,
+    FULL_RESULTS,
     PAPERS,
     RESULTS,
     ROOT,
@@ -38,7 +40,7 @@ from experiments.common import (
 
 DOCS = ROOT / "docs"
 OF_LANGUAGES = ("dubbin2012", "dubbin2014")  # papers with claims that experiments/languages.py decides
-PICTURES = "img/experiments-"  # beside the page
+PICTURES, FULL_PICTURES = "img/experiments-", "img/experiments-full-"  # beside the pages
 INTRODUCTION = """\
 # The papers' tables and figures
 
@@ -61,6 +63,17 @@ sweeps are run, and that "matches or improves" stands beside "equals" for the le
 """
 
 
+FULL_INTRODUCTION = """\
+# The papers at their own size
+
+What [the reduced runs](experiments.md) do in half an hour, with more text and larger models:
+`make experiments-full`, which takes hours, goes on where it was stopped and can be run piece by piece. The
+rules are the same code as those of the reduced runs, written before these. A piece that has not been run yet
+decides nothing: its claim is then "not testable here". Induction in many languages has
+[a page of its own](experiments-languages.md).
+"""
+
+
 def data_directory(given: Path | None) -> Path | None:
     """Return where the real data are, if they are anywhere."""
     if given is not None:
@@ -69,7 +82,9 @@ def data_directory(given: Path | None) -> Path | None:
     return beside if (beside / "lm").is_dir() else None
 
 
-def page(records: Sequence[Mapping[str, Any]], pictures: str = PICTURES) -> str:
+def page(
+    records: Sequence[Mapping[str, Any]], pictures: str = PICTURES, introduction: str = INTRODUCTION
+) -> str:
     """Return the page: what became of the claims, then paper by paper."""
     rows = []
     for record in records:
@@ -79,7 +94,7 @@ def page(records: Sequence[Mapping[str, Any]], pictures: str = PICTURES) -> str:
             [f"[{compare.TITLE}](#{_anchor(compare.TITLE)})", *(counts[v] for v in (True, False, None))]
         )
     summary = table(["paper", "claims that hold", "that do not", "not testable here"], rows)
-    return "\n".join([INTRODUCTION, summary, *(section(record, pictures) for record in records)])
+    return "\n".join([introduction, summary, *(section(record, pictures) for record in records)])
 
 
 def _anchor(title: str) -> str:
@@ -100,43 +115,63 @@ def recorded(directory: Path, papers: Iterable[str] = PAPERS) -> list[dict[str, 
 
 def write_page(results: Path, target: Path, pictures: str) -> None:
     """Write page and pictures of the results in a directory."""
-    records = recorded(results)
+    full = results == FULL_RESULTS
+    records, name = recorded(results), "experiments-full.md" if full else "experiments.md"
     target.mkdir(parents=True, exist_ok=True)
-    (target / "experiments.md").write_text(page(records, pictures), encoding="utf-8")
+    text = page(records, pictures, FULL_INTRODUCTION if full else INTRODUCTION)
+    (target / name).write_text(text, encoding="utf-8")
     for record in records:
         draw(record, f"{target}/{pictures}")
-    print(f"wrote {target / 'experiments.md'}")
+    print(f"wrote {target / name}")
+
+
+def write_pages() -> None:
+    """Write the pages of what is recorded."""
+    write_page(RESULTS, DOCS, PICTURES)
+    if FULL_RESULTS.exists():
+        write_page(FULL_RESULTS, DOCS, FULL_PICTURES)
 
 
 def main() -> None:
     """Run the papers one after the other; one that fails stops no other."""
     options = parser(__doc__)
     options.add_argument("papers", nargs="*", metavar="PAPER", default=[])
+    options.add_argument("--pieces", nargs="+", metavar="PIECE", default=[], help="of one paper")
     options.add_argument("--page", action="store_true")
     given = options.parse_args()
     for paper in given.papers:
         if paper not in PAPERS:
             options.error(f"no paper {paper}, expected {', '.join(PAPERS)}")
+    if given.pieces and len(given.papers) != 1:
+        options.error("--pieces needs one PAPER")
     if given.page:
-        write_page(RESULTS, DOCS, PICTURES)
+        write_pages()
         return
     setting = Setting(data_directory(given.data), given.size, given.output)
-    shared = ["--size", given.size, "--output", str(given.output), *["--again"] * given.again]
+    shared = [*given.pieces, "--size", given.size, "--output", str(given.output), *["--again"] * given.again]
     shared += [] if setting.data is None else ["--data", str(setting.data)]
+    kept = _recorded_in(setting)
     failed = []
     for paper in given.papers or PAPERS:
         script = ROOT / "experiments" / paper / "run.py"
         if subprocess.run([sys.executable, str(script), *shared], check=False).returncode != 0:
             failed.append(paper)
-        elif setting.data is not None and given.output == BUILD:
-            RESULTS.mkdir(exist_ok=True)
-            shutil.copyfile(setting.directory / f"{paper}.json", RESULTS / f"{paper}.json")
-    if setting.data is not None and given.output == BUILD:
-        write_page(RESULTS, DOCS, PICTURES)
+        elif kept is not None:
+            kept.mkdir(exist_ok=True)
+            shutil.copyfile(setting.directory / f"{paper}.json", kept / f"{paper}.json")
+    if kept is not None:
+        write_pages()
     else:
         write_page(setting.directory, setting.directory, "")
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")
+
+
+def _recorded_in(setting: Setting) -> Path | None:
+    """Return where the results of these runs are recorded, if they are."""
+    if setting.data is None or setting.output != BUILD:
+        return None
+    return {"reduced": RESULTS, "full": FULL_RESULTS}.get(setting.size)
 
 
 if __name__ == "__main__":

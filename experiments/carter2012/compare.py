@@ -9,14 +9,24 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from experiments.carter2012.pictures import PICTURES as PICTURES  # noqa: PLC0414
+from experiments.carter2012.pictures import column
+from experiments.carter2012.published import (
+    PAPER_ACCURACY,
+    PAPER_BATCHES,
+    PAPER_BEST_ORDER,
+    PAPER_FULL,
+    PAPER_NGRAMS,
+    PAPER_PATHS,
+    PAPER_SAMPLES,
+    PAPER_SAMPLING,
+)
 from experiments.common import (
     Claim,
     Judgement,
     Pieces,
     everywhere,
-    finish,
     line_and_exponential,
-    panels,
     plain,
     sub_linear,
     table,
@@ -35,28 +45,13 @@ DIFFERS = (
     "fewer messages; modified Kneser–Ney models estimated here instead of SRILM's; processor time of another "
     "age. `refine` is our form of the algorithm, `paper` the published one."
 )
-PAPER_NGRAMS = {"1": 7868, "2": 615, "3": 231, "4": 176, "5": 118}
-PAPER_FULL = 3.0e15
-PAPER_SAMPLING = {"trials": {3: 658.16, 4: 683.3, 5: 700.9}, "states": {3: 1139.5, 4: 1494.0, 5: 1718.3}}
-PAPER_BATCHES = {  # B: seconds, trials
-    "1": (97.5, 453), "10": (19.9, 456), "20": (15.0, 480), "30": (13.9, 516), "40": (12.8, 536),
-    "50": (12.5, 568), "100": (11.4, 700),
-}  # fmt: skip
-PAPER_PATHS = [
-    ("1", "does the money exist )", -0.11, -17.42),
-    ("50", "does the owned exist .", -11.71, -23.54),
-    ("100", "ends the money exist .", -12.76, -17.09),
-    ("150", "does vis money exist .", -13.45, -23.74),
-    ("170", "does the money exist .", -13.70, -13.70),
-]
-PAPER_SAMPLES = [
-    ("does the money exist .", 429, -13.70),
-    ("does the money exist ?", 211, -14.51),
-    ("does the money exist !", 72, -15.49),
-    ("does the moody exist .", 45, -15.70),
-    ("does the money exist :", 25, -16.73),
-]
-PAPER_BEST_ORDER, PAPER_ACCURACY = 5, 95.94
+FULL = {
+    "data": "14.5 million words of Hansard, encyclopedia, newspapers and general English for key presses, "
+    "10,000 of them; Brown and English-EWT, whole, and the Penn Treebank sample for tags",
+    "differs": "texts of several kinds instead of Europarl; modified Kneser–Ney models estimated here "
+    "instead of SRILM's; Brown's tags instead of the Penn Treebank's where claims are about accuracy; "
+    "processor time of another age. `refine` is our form of the algorithm, `paper` the published one.",
+}
 SMALL_SHARE = 1e-6  # of the full model's n-grams: "only a fraction"
 TRACTABLE = 60.0  # seconds a message
 DEVIATIONS = 4.0  # standard errors that a share of exact draws may be off
@@ -67,14 +62,8 @@ def _at_longest(found: Mapping[str, Any], what: str) -> dict[str, float]:
     return {n: rows[str(found["longest"])][what] for n, rows in found["refine"].items()}
 
 
-def _column(pieces: Pieces, name: str) -> tuple[list[float], list[float]]:
-    costs = pieces["tagging"]["costs"]
-    orders = sorted(map(int, costs))
-    return [float(n) for n in orders], [costs[str(n)][name] for n in orders]
-
-
 def _is_line(pieces: Pieces, name: str) -> Judgement:
-    orders, values = _column(pieces, name)
+    orders, values = column(pieces, name)
     line, curve = line_and_exponential(orders, values)
     factor, unit = (1e3, " ms") if name.endswith("seconds") else (1.0, "")
     told = f"{factor * values[0]:.4g} → {factor * values[-1]:.4g}{unit}: "
@@ -163,7 +152,7 @@ def _drops(pieces: Pieces) -> Judgement:
 
 
 def _full_grows_faster(pieces: Pieces) -> Judgement:
-    columns = (_column(pieces, name) for name in ("refine_seconds", "full_seconds"))
+    columns = (column(pieces, name) for name in ("refine_seconds", "full_seconds"))
     ours, full = (values[-1] / values[0] for _, values in columns)
     return Judgement(
         full > 2 * ours, f"refine ×{ours:.1f}, full ×{full:.0f} from the lowest to the highest order"
@@ -405,7 +394,19 @@ def _tagging(pieces: Pieces) -> str:
         f"{found['tokens']:,} test tokens, {found['tags']} tags, all of them candidates of all words. "
         f"The paper's best: n = {PAPER_BEST_ORDER}, {PAPER_ACCURACY} %."
     )
-    return f"{note}\n\n{table(head, rows)}"
+    if not found.get("others"):
+        return f"{note}\n\n{table(head, rows)}"
+    note = f"Accuracy: {found['file']}. Times and sizes: the Penn Treebank sample. {note}"
+    return f"{note}\n\n{table(head, rows)}\n{_accuracies(found)}"
+
+
+def _accuracies(found: Mapping[str, Any]) -> str:
+    """Return the accuracies on all texts."""
+    texts = {found["file"]: found, **found["others"]}
+    rows = [[n, *(f"{text['accuracy'][n]:.2f}" for text in texts.values())] for n in found["accuracy"]]
+    rows.append(["test tokens", *(f"{text['tokens']:,}" for text in texts.values())])
+    rows.append(["tags", *(text["tags"] for text in texts.values())])
+    return table(["accuracy %, n", *texts], rows)
 
 
 PARTS = [
@@ -419,77 +420,3 @@ PARTS = [
     ("Figure 4: tagging", ("tagging",), _tagging),
 ]
 SHOWN = {"Figure 2: decoding": ["fig2"], "Figure 3: sampling": ["fig3"], "Figure 4: tagging": ["fig4"]}
-
-# -------------------------------------------------------------------- pictures
-
-
-def _figure2(pieces: Pieces) -> Any:
-    figure, axes = panels(2)
-    for axis, what in zip(axes, ("iterations", "states"), strict=True):
-        for place, (method, style) in enumerate((("refine", "o-"), ("paper", "^:"))):
-            for i, (order, rows) in enumerate(pieces["decoding"][method].items()):
-                points = [(int(length), f[what]) for length, f in rows.items() if f["certified"] == 1.0]
-                if points:
-                    label = f"{method}, n = {order}"
-                    axis.plot(
-                        *zip(*points, strict=True),
-                        style,
-                        color=f"C{i}",
-                        ms=4,
-                        lw=1.2,
-                        label=label,
-                        zorder=2 - place,
-                    )
-        top = {"iterations": 100, "states": 500}[what]
-        axis.axhline(top, color="k", lw=1, ls="--", label="top of the paper's figure")
-        axis.set(xlabel="words", ylabel=what, yscale="log", ylim=(1, None))
-    return finish(figure, axes, legend={"fontsize": 7})
-
-
-def _figure3(pieces: Pieces) -> Any:
-    figure, axes = panels(4, 3.6)
-    trace = pieces["trace"]
-    axes[0].plot(trace["trials"], [x / math.log(10) for x in trace["log_ratio"]], lw=1)
-    axes[0].set(xlabel="trials", ylabel="log10 of the ratio, last ten trials", title="3a")
-    axes[1].plot(trace["trials"], trace["rate"], label="AR, %")
-    axes[1].plot(trace["trials"], trace["rate_100"], label="AR-100, %")
-    counts = axes[1].twinx()
-    counts.plot(trace["trials"], trace["accepts"], color="C2", label="accepted")
-    axes[1].plot([], [], color="C2", label="accepted (right)")
-    axes[1].set(xlabel="trials", title="3b")
-    for axis, what, title in zip(axes[2:], ("trials", "states"), ("3c", "3d"), strict=True):
-        for i, (order, rows) in enumerate(pieces["sampling"]["refine"].items()):
-            axis.plot(
-                [int(k) for k in rows],
-                [f[what] for f in rows.values()],
-                "o-",
-                color=f"C{i}",
-                label=f"n = {order}",
-            )
-            axis.plot([10], [PAPER_SAMPLING[what][int(order)]], "x", color=f"C{i}", ms=8)
-        axis.plot([], [], "kx", label="paper")
-        axis.set(xlabel="words", ylabel=what, title=title, ylim=(0, None))
-    return finish(figure, axes)
-
-
-def _figure4(pieces: Pieces) -> Any:
-    figure, axes = panels(4, 3.6)
-    accuracy = pieces["tagging"]["accuracy"]
-    axes[0].plot([int(n) for n in accuracy], list(accuracy.values()), "o-", label="ours")
-    axes[0].plot([PAPER_BEST_ORDER], [PAPER_ACCURACY], "kx", ms=8, label="paper's best")
-    axes[0].set(xlabel="n", ylabel="accuracy, %", title="4a")
-    for name, label in (("refine_seconds", "refine"), ("full_seconds", "full")):
-        orders, seconds = _column(pieces, name)
-        axes[1].plot(orders, [1e3 * s for s in seconds], "o-", label=label)
-    axes[1].set(xlabel="n", ylabel="ms a sentence", yscale="log", title="4b")
-    for axis, name, title in ((axes[2], "sampling_iterations", "4c"), (axes[3], "sampling_states", "4d")):
-        axis.plot(*_column(pieces, name), "o-", label="ours, to AR-100 = 60 %")
-        axis.set(xlabel="n", ylabel=name.replace("sampling_", ""), title=title, ylim=(0, None))
-    return finish(figure, axes)
-
-
-PICTURES = {
-    "fig2": (("decoding",), _figure2),
-    "fig3": (("trace", "sampling"), _figure3),
-    "fig4": (("tagging",), _figure4),
-}

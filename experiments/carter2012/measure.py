@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from report import mean
-from sms import CORPORA, messages, model_file, type_keys
+from sms import CORPORA, DATA, Corpus, messages, model_file, num_ngrams, type_keys
 from tagger import Sizes as TagSizes
 from tagger import Tagged, ask, dense_model, order_figures, sentences
 
@@ -28,11 +28,11 @@ from hiddenite.tag import Tagger, TaggerOptions, score
 from hiddenite.tag.annotation import TrainingText
 from hiddenite.tag.training import train_model, with_order
 
-CORPUS = CORPORA["hansard"]
 ORDERS = (3, 4, 5)
 EXAMPLE = "does the money exist ?"  # tables 2 and 4
 KEPT = 100  # candidates a position when sampling, as in the paper
 SEED = 1
+WSJ, BROWN, EWT = "wsj-sample.tsv", "brown.tsv", "en_ewt-ud-train.conllu"
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,13 @@ class Size:
     tag_orders: tuple[int, ...]
     tag_sentences: int
     max_trials: int
+    corpus: str = "hansard"
+    tagged: tuple[str, ...] = (WSJ,)  # texts, those that are there; the claims are about the first
+
+    def language(self) -> Corpus:
+        """Return the texts of the language model; the Hansard alone where some are missing."""
+        chosen = CORPORA[self.corpus]
+        return chosen if all((DATA / file).exists() for file in chosen.train) else CORPORA["hansard"]
 
 
 BATCHES = (1, 10, 20, 30, 40, 50, 100)
@@ -63,28 +70,29 @@ SIZES = {
         tuple(range(3, 10)), 24, 4000,
     ),
     "full": Size(
-        tuple(range(1, 11)), 100, tuple(range(1, 9)), 30, 60.0, 100, tuple(range(1, 11)), BATCHES, 50, 1000,
-        tuple(range(3, 10)), 100, 10_000,
+        tuple(range(1, 11)), 100, tuple(range(1, 11)), 10, 5.0, 100, tuple(range(1, 11)), BATCHES, 50, 1000,
+        tuple(range(3, 10)), 24, 10_000, "everything", (BROWN, EWT, WSJ),
     ),
 }  # fmt: skip
 
 
 @functools.cache
-def model(order: int) -> NgramModel:
+def model(corpus: Corpus, order: int) -> NgramModel:
     """Return the language model of an order."""
-    return NgramModel.load(model_file(CORPUS, order))
+    return NgramModel.load(model_file(corpus, order))
 
 
-def read(order: int, texts: Iterable[str], keep: int | None = None) -> list[Candidates]:
+def read(lm: NgramModel, texts: Iterable[str], keep: int | None = None) -> list[Candidates]:
     """Type messages with slips and return what may have been meant."""
-    channel = Keypad(model(order).vocabulary, keep=keep)
+    channel = Keypad(lm.vocabulary, keep=keep)
     return [channel(keys) for keys in type_keys(list(texts))]
 
 
-def _decoded(order: int, length: int, count: int, query: Query) -> dict[str, float]:
+def _decoded(corpus: Corpus, order: int, length: int, count: int, query: Query) -> dict[str, float]:
     """Decode messages of a length; what it took on average."""
-    typed = read(order, messages(CORPUS, length, count))
-    timed = [ask(model(order), candidates, query, 1) for candidates in typed]
+    lm = model(corpus, order)
+    typed = read(lm, messages(corpus, length, count))
+    timed = [ask(lm, candidates, query, 1) for candidates in typed]
     answers = [answer for _, answer in timed]
     return {
         "iterations": mean(a.refinements + 1 for a in answers),
@@ -100,23 +108,33 @@ def decoding(size: Size) -> dict[str, Any]:
     """Figure 2: iterations and states by length and order; and the full model's dynamic program."""
     refine, full = (Query(TaskKind.DECODE, method) for method in ("refine", "full"))
     published = Query(TaskKind.DECODE, "paper", budget=Budget(seconds=size.cap))
+    decoded = functools.partial(_decoded, size.language())
     longest = max(size.lengths)
     return {
         "messages": size.messages,
-        "refine": {n: {k: _decoded(n, k, size.messages, refine) for k in size.lengths} for n in ORDERS},
+        "refine": {n: {k: decoded(n, k, size.messages, refine) for k in size.lengths} for n in ORDERS},
         "paper": {
-            n: {k: _decoded(n, k, size.paper_messages, published) for k in size.paper_lengths} for n in ORDERS
+            n: {k: decoded(n, k, size.paper_messages, published) for k in size.paper_lengths} for n in ORDERS
         },
-        "full": {n: _decoded(n, longest, size.messages, full) for n in ORDERS},
+        "full": {n: decoded(n, longest, size.messages, full) for n in ORDERS},
         "longest": longest,
+        "ngrams": num_ngrams(model_file(size.language(), max(ORDERS))),
     }
+
+
+def len_of_models(size: Size) -> int:
+    """Return the n-grams of the longest model."""
+    return num_ngrams(model_file(size.language(), max(ORDERS)))
 
 
 def strategies(size: Size) -> dict[str, Any]:
     """Section 2.2: all positions one order longer, all to their full context, or a single culprit."""
     length, order = max(size.lengths), max(ORDERS)
     queries = {name: Query(TaskKind.DECODE, "refine", strategy=name) for name in STRATEGIES}
-    return {name: _decoded(order, length, size.messages, query) for name, query in queries.items()}
+    return {
+        name: _decoded(size.language(), order, length, size.messages, query)
+        for name, query in queries.items()
+    }
 
 
 def search_size(size: Size) -> dict[str, Any]:
@@ -125,10 +143,12 @@ def search_size(size: Size) -> dict[str, Any]:
     A rejected path makes the n-gram at each of its positions one longer: this counts them as the paper does.
     """
     length, order = max(size.lengths), max(ORDERS)
-    candidates = read(order, messages(CORPUS, length, 1))[0]
+    corpus = size.language()
+    lm = model(corpus, order)
+    candidates = read(lm, messages(corpus, length, 1))[0]
     widths = [int(b - a) for a, b in zip(candidates.begin, candidates.begin[1:], strict=False)]
     known: set[tuple[int, tuple[str, ...]]] = set()
-    run = search(model(order), candidates)
+    run = search(lm, candidates)
     for step in run:
         for i in range(1, 0 if run.done else length):
             longer = 2
@@ -148,8 +168,7 @@ def search_size(size: Size) -> dict[str, Any]:
 
 def path(size: Size) -> dict[str, Any]:
     """Table 2: the bound's best paths on the way to the best reading of one message."""
-    del size
-    lm = model(max(ORDERS))
+    lm = model(size.language(), max(ORDERS))
     channel = Keypad(lm.vocabulary)
     keys = channel.encode(EXAMPLE)
     steps = [(" ".join(s.words), s.log_q, s.log_p) for s in search(lm, channel(keys))]
@@ -161,9 +180,9 @@ def path(size: Size) -> dict[str, Any]:
 # -------------------------------------------------------------------- sampling
 
 
-def _sampler(order: int, candidates: Candidates, batch: int, rate: float, paper: bool = False) -> Sampler:
+def _sampler(lm: NgramModel, candidates: Candidates, batch: int, rate: float, paper: bool = False) -> Sampler:
     return Sampler(
-        model(order).engine.table,
+        lm.engine.table,
         candidates.begin,
         candidates.word_ids,
         candidates.log_weights,
@@ -189,17 +208,19 @@ def sampling(size: Size) -> dict[str, Any]:
     found: dict[int, dict[int, dict[str, float]]] = {}
     for order in ORDERS:
         found[order] = {}
+        lm = model(size.language(), order)
         for length in size.sampled_lengths:
-            typed = read(order, messages(CORPUS, length, size.sampled), KEPT)
-            pairs = [_until_fixed(_sampler(order, c, 100, 0.2), 100 * size.max_trials) for c in typed]
+            typed = read(lm, messages(size.language(), length, size.sampled), KEPT)
+            pairs = [_until_fixed(_sampler(lm, c, 100, 0.2), 100 * size.max_trials) for c in typed]
             found[order][length] = {"trials": mean(t for t, _ in pairs), "states": mean(s for _, s in pairs)}
     return {"refine": found, "longest": max(size.sampled_lengths), "messages": size.sampled}
 
 
 def trace(size: Size) -> dict[str, Any]:
     """Figures 3a and 3b: one run, trial by trial, refined after each rejection."""
-    candidates = read(max(ORDERS), messages(CORPUS, max(size.lengths), 1), KEPT)[0]
-    sampler = _sampler(max(ORDERS), candidates, 1, 1.0)
+    lm = model(size.language(), max(ORDERS))
+    candidates = read(lm, messages(size.language(), max(size.lengths), 1), KEPT)[0]
+    sampler = _sampler(lm, candidates, 1, 1.0)
     ratios: list[float] = []
     accepted: list[bool] = []
     while len(ratios) < size.max_trials and sum(accepted[-100:]) < 60:
@@ -219,11 +240,11 @@ def trace(size: Size) -> dict[str, Any]:
 
 def batches(size: Size) -> dict[str, Any]:
     """Table 3: time and trials until AR-100 = 20 % by the number of trials between refinements."""
-    order, length = max(ORDERS), max(size.lengths)
-    typed = read(order, messages(CORPUS, length, size.batch_messages), KEPT)
+    lm, length = model(size.language(), max(ORDERS)), max(size.lengths)
+    typed = read(lm, messages(size.language(), length, size.batch_messages), KEPT)
     found = {}
     for batch in size.batches:
-        runs = [_timed_until_fixed(_sampler(order, c, batch, 0.2), 100 * size.max_trials) for c in typed]
+        runs = [_timed_until_fixed(_sampler(lm, c, batch, 0.2), 100 * size.max_trials) for c in typed]
         found[batch] = {"seconds": mean(s for s, _ in runs), "trials": mean(t for _, t in runs)}
     return {"refine": found, "messages": size.batch_messages}
 
@@ -236,7 +257,7 @@ def _timed_until_fixed(sampler: Sampler, max_trials: int) -> tuple[float, int]:
 
 def samples(size: Size) -> dict[str, Any]:
     """Table 4: the most frequent of 1000 exact draws, beside their exact probabilities."""
-    lm = model(max(ORDERS))
+    lm = model(size.language(), max(ORDERS))
     channel = Keypad(lm.vocabulary, keep=KEPT)
     candidates = channel(channel.encode(EXAMPLE))
     rejection = Rejection(batch=100, target_rate=0.2, rate_window=100)
@@ -256,33 +277,38 @@ def samples(size: Size) -> dict[str, Any]:
 # --------------------------------------------------------------------- tagging
 
 
-@functools.cache
-def tagged() -> tuple[list[Tagged], list[Tagged]]:
-    """Return nine tenths to train on and the rest."""
-    all_sentences = sentences("wsj-sample.tsv")
+def tagged(file: str) -> tuple[list[Tagged], list[Tagged]]:
+    """Return nine tenths to train on and the rest; of a treebank, its own parts."""
+    all_sentences = sentences(file)
+    if file == EWT:
+        return all_sentences, sentences(EWT.replace("train", "test"))
     cut = len(all_sentences) * 9 // 10
     return all_sentences[:cut], all_sentences[cut:]
 
 
-def tagging(size: Size) -> dict[str, Any]:
-    """Figure 4: accuracy, time, iterations and states by order."""
-    train, test = tagged()
+def _accuracy(file: str, orders: Iterable[int]) -> dict[str, Any]:
+    """Return how many tags are right by order."""
+    train, test = tagged(file)
     words = train_model(TrainingText(train), TaggerOptions.tnt(order=1, transitions="kneser-ney"))
     accuracy = {}
-    for order in size.tag_orders:
+    for order in orders:
         found = score(Tagger(with_order(words, TrainingText(train), order)), test, calibration=False)
         accuracy[order] = 100 * (found.accuracy or 0.0)
-    dense = dense_model(train)
+    tags = len({t for s in train for _, t in s})
+    return {"accuracy": accuracy, "tokens": sum(map(len, test)), "tags": tags}
+
+
+def tagging(size: Size) -> dict[str, Any]:
+    """Figure 4: accuracy, time, iterations and states by order; times are of the Penn Treebank sample."""
+    files = [file for file in size.tagged if (DATA / "tagged" / file).exists()]
+    found = {file: _accuracy(file, size.tag_orders) for file in files}
+    train, test = tagged(WSJ)
     texts = [" ".join(w for w, _ in s) for s in test if len(s) >= 20][: size.tag_sentences]
     sizes = TagSizes(size.tag_orders, size.tag_sentences, 3, size.cap)
+    dense = dense_model(train)
     costs = {n: vars(order_figures(dense, train, texts, n, sizes)) for n in size.tag_orders}
-    tokens = sum(map(len, test))
-    return {
-        "accuracy": accuracy,
-        "costs": costs,
-        "tokens": tokens,
-        "tags": len({t for s in train for _, t in s}),
-    }
+    others = {file: found[file] for file in files[1:]}
+    return {**found[files[0]], "file": files[0], "costs": costs, "others": others}
 
 
 PIECES: dict[str, Callable[[Size], dict[str, Any]]] = {

@@ -48,7 +48,7 @@ SIZES = {
         1024,
         8,
     ),
-    "full": Size(ModelSize(), 1_000_000, 8192, 16),
+    "full": Size(ModelSize(network_epochs=40), 1_000_000, 16384, 16),
 }
 
 

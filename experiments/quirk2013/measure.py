@@ -2,7 +2,8 @@
 
 The models are those of Quirk (2013): each direction for itself, without what this project adds to training.
 ``viterbi`` leaves fertilities out of the search, ``paper`` is the published algorithm after 40 iterations,
-``exact`` proves every answer.
+``exact`` proves every answer. On further texts the step size is chosen on the first half of the gold links
+(of the Hansards: on the development sentences) and told of on the second (on the test sentences).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from align_data import pairs, text
 from align_gibbs import gibbs
 from align_quality import PLAIN, error_rates, method_rates
+from align_sets import SETS, AlignedText
 from report import mean
 
 from hiddenite._core import CoreAligned, FertilityHmm
@@ -28,6 +30,7 @@ from hiddenite.align.answers import PaperSteps
 FERTILITIES = ("log-linear", "categorical")  # the paper's, and ours
 STEPS = (("root", 0.5), ("root", 1.0), ("constant", 0.1), ("constant", 0.5), ("harmonic", 1.0))
 COUNTS = (1, 2, 5, 10, 20, 40, 80, 160, 320, 640, 1000)  # iterations
+PAPER_ITERATIONS = 40
 FEW_SWEEPS = 4
 LENGTHS = (10, 20, 40, 80)  # words of a sentence whose search is timed
 TIMED = (20, 60)  # iterations
@@ -45,6 +48,7 @@ class Size:
     draws: int  # sweeps of a Gibbs chain
     many_sweeps: int
     training: AlignerOptions = PLAIN
+    texts: tuple[str, ...] = ()  # of benchmarks/align_sets.py
 
 
 QUICK = dataclasses.replace(PLAIN, model1_sweeps=2, hmm_sweeps=2, fertility_sweeps=4, chains=1)
@@ -52,7 +56,7 @@ SIZES = {
     "tiny": Size(230, 1, 5, 3, 6, QUICK),
     "small": Size(2000, 2, 100, 20, 30),
     "reduced": Size(10_000, 2, 447, 20, 40),
-    "full": Size(None, 3, 447, 100, 40),
+    "full": Size(None, 2, 447, 100, 40, texts=("hansards 20 k", "greek-nt", "en-sv")),
 }
 
 
@@ -160,10 +164,60 @@ def _least_seconds(call: Callable[[], object]) -> float:
     return min(seconds)
 
 
+def texts(size: Size) -> dict[str, Any]:
+    """Table 1 and the convergence after 40 iterations on further texts, directions by themselves."""
+    return {name: _one_text(SETS[name](True), SETS[name](False), size) for name in size.texts}
+
+
+def _one_text(report: AlignedText, choice: AlignedText, size: Size) -> dict[str, Any]:
+    options = dataclasses.replace(size.training, fertilities=FERTILITIES[0])
+    hmm = Aligner.train_hmm(report.pairs, options=PLAIN)
+    models = [Aligner.train(report.pairs, seed=seed, options=options) for seed in range(1, size.runs + 1)]
+    rates = {"HMM": _directions(hmm, report, "hmm")}
+    for method in ("viterbi", "paper", "exact"):
+        columns = zip(*(_directions(model, report, method) for model in models), strict=True)
+        rates[method] = [mean(column) for column in columns]
+    chosen, tested = (_proved(models[0], text, size.sentences) for text in (choice, report))
+    step = max(chosen, key=chosen.__getitem__)
+    return {
+        "pairs": len(report.pairs),
+        "gold": len(report.gold),
+        "runs": size.runs,
+        "rates": rates,
+        "step": step,
+        "chosen_by": chosen[step],
+        "proved": tested[step],
+        "all_steps": tested,
+    }
+
+
+def _directions(model: Aligner, text: AlignedText, method: str) -> list[float]:
+    """Return the error rates of both directions on the lines with gold links."""
+    asked = [text.pairs[n] for n in text.gold]
+    found = []
+    for direction in ("forward", "reverse"):
+        answers = model.ask(asked, Question(method, direction))
+        links = dict(zip(text.gold, (answer.links or () for answer in answers), strict=True))  # type: ignore[union-attr]
+        found.append(text.error_rate([links.get(n, ()) for n in range(len(text.pairs))]))
+    return found
+
+
+def _proved(model: Aligner, text: AlignedText, most: int) -> dict[str, float]:
+    """Return the share of problems that are proved after 40 iterations, by step size."""
+    asked = [text.pairs[n] for n in itertools.islice(text.gold, most)]
+    hmms = [model.hmm(e, f, reverse=reverse) for e, f in asked for reverse in (False, True)]
+    found = {}
+    for step, scale in STEPS:
+        steps = PaperSteps(PAPER_ITERATIONS, step, scale, True)
+        found[f"{step} {scale:g}"] = mean(_ask(hmm, method="paper", paper=steps).exact for hmm in hmms)
+    return found
+
+
 PIECES: dict[str, Callable[[Size], dict[str, Any]]] = {
     "table1": table1,
     "convergence": convergence,
     "draws": draws,
     "sweeps": sweeps,
     "cost": cost,
+    "texts": texts,
 }

@@ -13,6 +13,7 @@ import pytest
 
 from experiments.cells import lexicon_matches, one_tag_is_best
 from experiments.common import (
+    FULL_RESULTS,
     PAPERS,
     RESULTS,
     Claim,
@@ -27,7 +28,15 @@ from experiments.common import (
     untestable,
 )
 from experiments.lexicon_drift import many_to_one
-from experiments.run_all import DOCS, page, recorded
+from experiments.run_all import (
+    DOCS,
+    FULL_INTRODUCTION,
+    FULL_PICTURES,
+    INTRODUCTION,
+    PICTURES,
+    page,
+    recorded,
+)
 from hiddenite.induction import compare
 from tests.experiment_worlds import WORLDS
 
@@ -170,11 +179,20 @@ def test_missing_data_are_named(tmp_path: Path) -> None:
 # The page
 
 
-def test_the_page_is_what_was_found() -> None:
-    found = page(recorded(RESULTS))
-    assert (DOCS / "experiments.md").read_text(encoding="utf-8") == found, "run experiments/run_all.py --page"
-    for name in re.findall(r"\]\((img/[^)]+)\)", found):
-        assert (DOCS / name).is_file(), name
+PAGES = {
+    "experiments.md": (RESULTS, PICTURES, INTRODUCTION),
+    "experiments-full.md": (FULL_RESULTS, FULL_PICTURES, FULL_INTRODUCTION),
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_is_what_was_found(name: str) -> None:
+    results, pictures, introduction = PAGES[name]
+    found = page(recorded(results), pictures, introduction)
+    assert (DOCS / name).read_text(encoding="utf-8") == found, "run experiments/run_all.py --page"
+    assert_tables_are_square(found)
+    for picture in re.findall(r"\]\((img/[^)]+)\)", found):
+        assert (DOCS / picture).is_file(), picture
 
 
 def test_the_page_tells_of_all_papers() -> None:
