@@ -245,7 +245,7 @@ def guided(guide: Guide) -> Adjust:
 
     def adjust(before: Table, scores: Any) -> Any:
         rows = [[w for w in row if w != BEGIN] for row in before.tolist()]
-        return scores + np.stack([processor.log_weights(row, scores.shape[1]) for row in rows])
+        return scores + np.stack([processor.log_weights(row, s) for row, s in zip(rows, scores, strict=True)])
 
     return adjust
 

@@ -87,6 +87,17 @@ void bind_guide(nb::module_& m) {
            "prefix"_a, "words"_a = std::vector<WordId>(),
            "p(word); p(word and constraint); p(constraint | unknown word) by class; ln of the scale. All words if none "
            "is given.")
+      .def("next_bounds",
+           [](const Guide& guide, const GuidePrefix& prefix) {
+             NextBounds bounds;
+             {
+               const WithoutGil release;
+               bounds = guide.next_bounds(prefix);
+             }
+             return std::tuple(to_array(std::move(bounds.least)), to_array(std::move(bounds.most)),
+                               to_array(std::move(bounds.mean)), bounds.log_scale);
+           },
+           "prefix"_a, "By class: least, most and mean of p(constraint | prefix, word); ln of their scale.")
       .def("log_prob", &Guide::log_prob, "prefix"_a, nb::call_guard<WithoutGil>(), "ln p(constraint | prefix).")
       .def("allowed_classes",
            [](const Guide& guide, const GuidePrefix& prefix) {

@@ -1786,6 +1786,11 @@ class HmmGuide:
         p(word); p(word and constraint); p(constraint | unknown word) by class; ln of the scale. All words if none is given.
         """
 
+    def next_bounds(self, prefix: GuidePrefix) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
+        """
+        By class: least, most and mean of p(constraint | prefix, word); ln of their scale.
+        """
+
     def log_prob(self, prefix: GuidePrefix) -> float:
         """ln p(constraint | prefix)."""
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hiddenite import FormatError, HMMLanguageModel, ModelError, UnknownSymbolError
+from hiddenite._core import DenseHmm
 from hiddenite.hmmlm import constraints as c
 from hiddenite.hmmlm.guide import (
     Guide,
@@ -122,6 +123,26 @@ def test_where_the_chain_says_nothing_the_automaton_decides() -> None:
     allowed = np.isfinite(state.log_weights())
     assert allowed.tolist() == [False, False, False, False, True]
     assert state.advance(4).is_satisfied
+
+
+def test_a_fixed_position_rules_out_words_that_the_chain_never_emits(model: HMMLanguageModel) -> None:
+    state = Guide(model, ["a"], max_length=5, fixed={0: 4}).start()
+    for weights in (state.log_weights(), state.log_weights(tokens=list(range(len(model.words))))):
+        assert np.flatnonzero(weights > -np.inf).tolist() == [4]
+
+
+def test_a_sentence_does_not_end_unsatisfied_where_the_chain_never_ends_it() -> None:
+    """State 0 never ends a sentence, so that the end is a word that says nothing there."""
+    emission = np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]], np.float32)  # a, b, the end
+    transition = np.array([[1.0, 0.0], [0.5, 0.5]], np.float32)
+    chain = DenseHmm(np.array([1.0, 0.0]), transition.reshape(-1), emission.T.reshape(-1).copy(), 3, 2)
+    mixed = DenseHmm(np.array([0.5, 0.5]), transition.reshape(-1), emission.T.reshape(-1).copy(), 3, 2)
+    texts = [b" a", b" b", None]
+    for of, min_length in ((chain, 2), (mixed, 0)):
+        state = Guide(GuideModel.dense(of, texts, end=2), ["b"], max_length=2, min_length=min_length).start()
+        for tokens in (None, [0, 1, 2]):
+            assert state.log_weights(tokens=tokens)[2] == -np.inf
+        assert state.advance(1).log_weights()[2] == (-np.inf if min_length else 0.0)
 
 
 def test_checkpoints_are_read_in_every_form(tmp_path: Path, rng: np.random.Generator) -> None:

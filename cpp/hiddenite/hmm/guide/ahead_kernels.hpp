@@ -31,9 +31,9 @@ struct TwoSums {
 // sum_i e[i] a[i] and sum_i e[i] b[i]
 TwoSums two_dots(const double* e, const double* a, const double* b, std::size_t size);
 TwoSums two_dots(const float* e, const double* a, const double* b, std::size_t size);
-// The same for DOT_ROWS rows of `size` floats, one after the other: a and b are read once for all of them, and what
-// takes time is the rows' way from memory. Each row has the bits that two_dots gives.
+// The same for DOT_ROWS rows of `size` floats: a and b are read once for all of them, and what takes time is the rows'
+// way from memory. Each row has the bits that two_dots gives.
 inline constexpr std::size_t DOT_ROWS = 4;
-void two_dots_of_rows(const float* rows, const double* a, const double* b, std::size_t size, TwoSums* sums);
+void two_dots_of_rows(const float* const* rows, const double* a, const double* b, std::size_t size, TwoSums* sums);
 
 }  // namespace hiddenite::hmm

@@ -1,6 +1,8 @@
 #include "hiddenite/hmm/guide/guide.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "hiddenite/base/error.hpp"
 
@@ -57,6 +59,35 @@ NextWords Guide::next_words(const GuidePrefix& prefix, const std::vector<WordId>
   result.unknown.assign(columns.column.size(), 0.0);
   chain_->next_words(prefix.belief, columns, words, threads_, result.probability.data(), result.joint.data(),
                      result.unknown.data());
+  return result;
+}
+
+NextBounds Guide::next_bounds(const GuidePrefix& prefix) const {
+  if (!chain_->states_emit()) throw ModelError("bounds need a model whose states emit");
+  NextBounds result;
+  const NextColumns columns = ahead_.columns(prefix.length, prefix.state, result.log_scale);
+  const std::size_t classes = columns.column.size();
+  for (auto* to : {&result.least, &result.most, &result.mean}) to->assign(classes, 0.0);
+  for (std::size_t c = 0; c < classes; ++c) {
+    const std::uint32_t column = columns.column[c];
+    if (column == DEAD) continue;
+    const auto same = std::find(columns.column.begin(), columns.column.end(), column) - columns.column.begin();
+    const auto first = static_cast<std::size_t>(same);  // classes that lead to one state have one column
+    double least = result.least[first], most = result.most[first], mean = result.mean[first];
+    if (first == c) {
+      least = std::numeric_limits<double>::infinity();
+      for (std::size_t z = 0; z < prefix.belief.size(); ++z) {
+        if (!(prefix.belief[z] > 0.0)) continue;
+        const double value = columns.factor[column] * columns.values[z * columns.width + column];
+        least = std::min(least, value);
+        most = std::max(most, value);
+        mean += prefix.belief[z] * value;
+      }
+    }
+    result.least[c] = std::min(least, most);
+    result.most[c] = most;
+    result.mean[c] = mean;
+  }
   return result;
 }
 

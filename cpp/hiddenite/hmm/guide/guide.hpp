@@ -31,6 +31,14 @@ struct NextWords {
   double log_scale = 0.0;
 };
 
+// p(constraint | prefix, x) of any word x of a class lies between the least and the most of the values of the states
+// that may come, since it is their mean under p(state | prefix, x): known before a look at the word's emissions.
+struct NextBounds {
+  std::vector<double> least, most;  // [class], to be multiplied by exp(log_scale)
+  std::vector<double> mean;         // [class]: the same number as NextWords::unknown
+  double log_scale = 0.0;
+};
+
 class Guide {
  public:
   Guide(std::unique_ptr<GuidedChain> chain, Automaton automaton, LengthWindow window, int threads)
@@ -46,6 +54,8 @@ class Guide {
   void advance_unknown(GuidePrefix& prefix, std::uint32_t class_id) const;
   // Of some words, or of all if none is given. Costs what they cost: with a dense chain, fewer words are less to read.
   NextWords next_words(const GuidePrefix& prefix, const std::vector<WordId>& words = {}) const;
+  // Costs a pass over the states. Throws ModelError if transitions emit.
+  NextBounds next_bounds(const GuidePrefix& prefix) const;
   // ln p(constraint | prefix), without a look at each word if states emit.
   double log_prob(const GuidePrefix& prefix) const;
   // Classes whose words leave a way to an accepting end, whatever the model says of them.

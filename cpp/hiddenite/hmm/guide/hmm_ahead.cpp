@@ -111,15 +111,19 @@ class NextSums {
     put(i, w, sums);
   }
 
-  // The same for DOT_ROWS words from w on, at their own places, if they lie together and have the same column.
-  bool add_rows(WordId w) {
+  // The same for DOT_ROWS words at places i and on, if they have the same column.
+  template <class WordAt>
+  bool add_rows(std::size_t i, WordAt word) {
     if constexpr (std::is_same_v<Chain, DenseHmm>) {
-      for (WordId k = 1; k < DOT_ROWS; ++k) {
-        if (values_of(w + k) != values_of(w)) return false;
+      const double* const values = values_of(word(i));
+      const float* rows[DOT_ROWS];
+      for (std::size_t k = 0; k < DOT_ROWS; ++k) {
+        if (values_of(word(i + k)) != values) return false;
+        rows[k] = chain_.emissions(word(i + k)).data();
       }
       TwoSums sums[DOT_ROWS];
-      two_dots_of_rows(chain_.emissions(w).data(), belief_.data(), values_of(w), chain_.num_states(), sums);
-      for (WordId k = 0; k < DOT_ROWS; ++k) put(w + k, w + k, sums[k]);
+      two_dots_of_rows(rows, belief_.data(), values, chain_.num_states(), sums);
+      for (std::size_t k = 0; k < DOT_ROWS; ++k) put(i + k, word(i + k), sums[k]);
       return true;
     }
     return false;
@@ -359,15 +363,16 @@ void GuidedHmm<Chain>::next_words(const std::vector<double>& belief, const NextC
   NextSums<Chain> sums(chain_, belief, columns, probability, joint);
   sums.unknown_words(unknown);
   const std::size_t size = words.empty() ? chain_.num_words() : words.size();
+  const auto word = [&](std::size_t i) { return words.empty() ? static_cast<WordId>(i) : words[i]; };
   parallel_for((size + PIECE_WORDS - 1) / PIECE_WORDS, threads, [&](std::size_t piece, int) {
     const std::size_t end = std::min(size, (piece + 1) * PIECE_WORDS);
     for (std::size_t i = piece * PIECE_WORDS; i < end;) {
-      const WordId w = words.empty() ? static_cast<WordId>(i) : words[i];
-      if (words.empty() && i + DOT_ROWS <= end && sums.add_rows(w)) {
+      if (i + DOT_ROWS <= end && sums.add_rows(i, word)) {
         i += DOT_ROWS;
         continue;
       }
-      sums.add(i++, w);
+      sums.add(i, word(i));
+      ++i;
     }
   });
 }

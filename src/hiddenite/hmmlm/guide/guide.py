@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import GuidePrefix, HmmGuide
+from hiddenite._core import GuidePrefix, HmmGuide, LexicalHmm
 from hiddenite.errors import ModelError
 from hiddenite.hmmlm import constraints
 from hiddenite.hmmlm.constraints import Constraint
@@ -69,7 +69,6 @@ class Guide:
         slots = self._slots(max_length)
         over_words = self.model.over_words(automaton)
         core = over_words.core()
-        self._word_class = over_words.class_of
         self._guides = [HmmGuide(c, core, slots, min_length, max_length, threads) for c in self.model.chains]
         self.max_length = max_length
 
@@ -180,17 +179,10 @@ class GuideState:
 
     def next_log_probs(self) -> NDArray[np.float64]:
         """ln p(token | prefix) under the hidden Markov model alone."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(self._by_token(np.log(self._next()[0]), np.full(1, -np.inf)))
-
-    def _by_token(self, by_word: LogWeights, by_class: LogWeights) -> LogWeights:
         word_of = self.guide.model.word_of
-        values = by_word[np.maximum(word_of, 0)]
-        missing = word_of < 0
-        if missing.any():
-            classes = self.guide._class_of[missing] if len(by_class) > 1 else 0
-            values[missing] = by_class[classes]
-        return values
+        with np.errstate(divide="ignore"):
+            by_word = np.log(self._next()[0])
+        return np.where(word_of < 0, -np.inf, by_word[np.maximum(word_of, 0)])
 
     def log_prob(self) -> float:
         """ln p(constraint | prefix) under the hidden Markov model."""
@@ -200,7 +192,9 @@ class GuideState:
         with np.errstate(divide="ignore"):
             return float(np.logaddexp.reduce(np.array(of_members) + np.log(np.array(self._shares))))
 
-    def log_weights(self, temperature: float = 1.0, tokens: Sequence[int] | None = None) -> LogWeights:
+    def log_weights(
+        self, temperature: float = 1.0, tokens: Sequence[int] | NDArray[np.int64] | None = None
+    ) -> LogWeights:
         """ln p(constraint | prefix, token) - ln p(constraint | prefix) for each token, over ``temperature``.
 
         Above 1 the guide insists later and less; a token that makes the constraint impossible has -inf at any
@@ -218,28 +212,87 @@ class GuideState:
             return self._weights_of(tokens, temperature)
         probability, joint, unknown, _ = self._next()
         total = joint.sum()
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(probability > 0, joint / probability, unknown[self.guide._word_class])
-            weights = self._by_token(np.log(ratio), np.log(unknown))
-            if total > 0:
-                return np.asarray((weights - math.log(total)) / temperature)
-        return self._allowed()
+        if not total > 0:
+            return self._allowed()
+        words = self.guide.model.word_of
+        known = np.maximum(words, 0)
+        probability = np.where(words < 0, 0.0, probability[known])
+        ratio = self._ratio(np.arange(len(words)), probability, joint[known], unknown / total, 1.0 / total)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(ratio) / temperature)
 
-    def _weights_of(self, tokens: Sequence[int], temperature: float) -> LogWeights:
+    def _weights_of(self, tokens: Sequence[int] | NDArray[np.int64], temperature: float) -> LogWeights:
         """The weights of some tokens; the normaliser comes from classes of words, not from all of them."""
-        for token in tokens:
-            self.guide._check(token)
-        total = self.log_prob()
         chosen = np.asarray(tokens, np.int64).reshape(-1)
+        for token in (chosen.min(initial=0), chosen.max(initial=0)):
+            self.guide._check(int(token))
+        total = self.log_prob()
         if total == -math.inf or not len(chosen):
             return self._allowed()[chosen]
         words = self.guide.model.word_of[chosen]
-        asked = np.maximum(words, 0)
-        probability, joint, unknown, scale = self._next(asked.tolist())
+        probability, joint, unknown, scale = self._next(np.maximum(words, 0).tolist())
+        factor = math.exp(scale - total)
+        ratio = self._ratio(chosen, np.where(words < 0, 0.0, probability), joint, unknown * factor, factor)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(ratio) / temperature)
+
+    def _ratio(
+        self,
+        tokens: NDArray[np.int64],
+        probability: NDArray[np.float64],
+        joint: NDArray[np.float64],
+        unknown: NDArray[np.float64],
+        factor: float,
+    ) -> NDArray[np.float64]:
+        """p(constraint | prefix, token) / p(constraint | prefix).
+
+        A token that cannot come by the chain counts as one that says nothing of the states.
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(probability > 0, joint / probability, unknown[self.guide._word_class[asked]])
-            ratio = np.where(words < 0, unknown[self.guide._class_of[chosen]], ratio)
-            return np.asarray((np.log(ratio) + scale - total) / temperature)
+            known = joint / probability * factor
+        ratio = np.where(probability > 0, known, unknown[self.guide._class_of[tokens]])
+        fixed = self.guide.fixed.get(len(self.tokens))
+        if fixed is not None:
+            ratio[tokens != fixed] = 0.0
+        if self.guide.model.end is not None:
+            at_end = (tokens == self.guide.model.end) & ~(probability > 0)
+            ratio[at_end] = math.exp(-self.log_prob()) if at_end.any() and self.is_satisfied else 0.0
+        return ratio
+
+    def log_weight_bounds(self) -> tuple[LogWeights, LogWeights, LogWeights]:
+        """For each token a lower bound of its log weight, a guess and an upper bound, read from the states.
+
+        A weight is a mean over the states that may come, so it lies between the least and the most of their
+        values; the guess is their mean before the token is known. No emission is looked at. Where transitions
+        emit, as in lexicalised models, all three are the weight itself.
+        """
+        if any(isinstance(chain, LexicalHmm) for chain in self.guide.model.chains) or not self.is_possible:
+            return (self.log_weights(),) * 3
+        total = self.log_prob()
+        if total == -math.inf:
+            return (self._allowed(),) * 3
+        parts = [g.next_bounds(p) for g, p in zip(self.guide._guides, self._prefixes, strict=True)]
+        scaled = [
+            (np.stack(part[:3]) * math.exp(part[3] - total), share)
+            for part, share in zip(parts, self._shares, strict=True)
+            if share > 0
+        ]
+        mean = sum((share * part[2] for part, share in scaled), np.zeros_like(scaled[0][0][2]))
+        least = np.minimum(np.min([part[0] for part, _ in scaled], axis=0), mean)
+        most = np.maximum(np.max([part[1] for part, _ in scaled], axis=0), mean)
+        return self._bound(least), self._bound(mean), self._bound(most)
+
+    def _bound(self, by_class: NDArray[np.float64]) -> LogWeights:
+        """The logarithm by token of what is known by class; the end and fixed tokens are known themselves."""
+        guide = self.guide
+        with np.errstate(divide="ignore"):
+            values = np.asarray(np.log(by_class)[guide._class_of])
+        fixed, end = guide.fixed.get(len(self.tokens)), guide.model.end
+        if fixed is not None:
+            values[np.arange(guide.num_tokens) != fixed] = -np.inf
+        if end is not None:
+            values[end] = -self.log_prob() if self.is_satisfied else -np.inf
+        return values
 
     def _allowed(self) -> LogWeights:
         """Zero for each token that leaves the automaton a way, whatever the chain says."""

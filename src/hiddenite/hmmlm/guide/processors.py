@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hiddenite.errors import ModelError
 from hiddenite.hmmlm.guide.guide import Guide, GuideState
+from hiddenite.hmmlm.guide.weighing import TOLERANCE, weigh
 
 _KEPT = 512  # prefixes
 
@@ -26,7 +27,9 @@ class GuideLogitsProcessor:
 
     ``prompt_length`` tokens at the beginning are the prompt, by default all that the first call has. Where
     the constraint has become impossible, as in a beam that ignored the weights, scores stay as they are.
-    ``padding`` is a token of the prompt to be skipped.
+    ``padding`` is a token of the prompt to be skipped. With a dense model, the weights that matter least to
+    the next token are guessed (:mod:`hiddenite.hmmlm.guide.weighing`): its law moves by at most ``tolerance``
+    in total variation, and ``error`` is the most that any row has had so far.
     """
 
     def __init__(
@@ -36,11 +39,13 @@ class GuideLogitsProcessor:
         prompt_length: int | None = None,
         temperature: float = 1.0,
         padding: int | None = None,
+        tolerance: float = TOLERANCE,
     ) -> None:
         if not temperature > 0:
             raise ModelError(f"the temperature is {temperature}, expected a number above 0")
         self.guide = guide
-        self.temperature = temperature
+        self.temperature, self.tolerance = temperature, tolerance
+        self.error = 0.0
         self._prompt_length, self._padding = prompt_length, padding
         self._states: OrderedDict[tuple[int, ...], GuideState] = OrderedDict()
 
@@ -49,22 +54,31 @@ class GuideLogitsProcessor:
         rows = input_ids if isinstance(input_ids, Sequence) else input_ids.tolist()
         single = not rows or isinstance(rows[0], int)
         batch = [rows] if single else rows
-        weights = np.stack([self.log_weights(row, scores.shape[-1]) for row in batch])
+        given = scores.detach().cpu().double() if hasattr(scores, "detach") else scores
+        of_rows = np.asarray(given, np.float64).reshape(len(batch), -1)
+        weights = np.stack([self.log_weights(row, s) for row, s in zip(batch, of_rows, strict=True)])
         added = weights[0] if single else weights
         if isinstance(scores, np.ndarray):
             return scores + added
         return scores + scores.new_tensor(added)
 
-    def log_weights(self, tokens: Sequence[int], num_scores: int) -> NDArray[np.float64]:
-        """Return the weights after these tokens, prompt included; -inf beyond the vocabulary."""
+    def log_weights(self, tokens: Sequence[int], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weights after these tokens, prompt included, for a row of scores.
+
+        Scores beyond the vocabulary get -inf.
+        """
         if self._prompt_length is None:
             self._prompt_length = len(tokens)
-        result = np.full(num_scores, -np.inf)
         state = self._state(tuple(tokens))
         if state.is_ended or not state.is_possible:
-            return np.zeros(num_scores)
-        size = min(num_scores, self.guide.num_tokens)
-        result[:size] = state.log_weights(self.temperature)[:size]
+            return np.zeros(len(scores))
+        size = min(len(scores), self.guide.num_tokens)
+        known = np.full(self.guide.num_tokens, -np.inf)
+        known[:size] = scores[:size]
+        weighed = weigh(state, known, temperature=self.temperature, tolerance=self.tolerance)
+        self.error = max(self.error, weighed.error)
+        result = np.full(len(scores), -np.inf)
+        result[:size] = weighed.log_weights[:size]
         return result
 
     def _state(self, tokens: tuple[int, ...]) -> GuideState:
@@ -90,6 +104,7 @@ def guided_sample(
     prompt: Sequence[int] = (),
     temperature: float = 1.0,
     choose_from: int = 1,
+    tolerance: float = TOLERANCE,
 ) -> list[int]:
     """Write one sentence: ``next_log_probs(tokens)`` is the other model, prompt included; returns the new
     tokens.
@@ -97,10 +112,14 @@ def guided_sample(
     Each token is drawn from p(token | before) exp(weight), normalised; the end is the last token, if there is
     one. With ``choose_from`` so many sentences are drawn and one is kept in proportion to the other model's
     probability over that of the draw: the more, the nearer to what the other model would write if it had to.
+    ``tolerance`` as in :func:`~hiddenite.hmmlm.guide.weigh`.
     """
     if choose_from < 1:
         raise ModelError(f"found choose_from = {choose_from}, expected at least 1")
-    drawn = [_draw(guide, next_log_probs, rng, prompt, temperature) for _ in range(choose_from)]
+    drawn = [
+        _draw(guide, next_log_probs, rng, prompt, temperature, tolerance=tolerance)
+        for _ in range(choose_from)
+    ]
     if choose_from == 1:
         return drawn[0][0]
     importance = np.array([log_importance for _, log_importance in drawn])
@@ -113,14 +132,17 @@ def _draw(
     rng: np.random.Generator,
     prompt: Sequence[int],
     temperature: float,
+    *,
+    tolerance: float = TOLERANCE,
 ) -> tuple[list[int], float]:
     """Return a sentence and ln of p(sentence) by the other model over the probability of the draw."""
     state = guide.start(prompt)
     tokens, log_importance = list(prompt), 0.0
     while not state.is_ended:
         scores = np.asarray(next_log_probs(tokens), np.float64)
-        added = state.log_weights(temperature)
-        weights = scores[: guide.num_tokens] + added
+        known = scores[: guide.num_tokens]
+        added = weigh(state, known, temperature=temperature, tolerance=tolerance).log_weights
+        weights = known + added
         if weights.max() == -np.inf:
             raise ModelError("the model gives no token that leaves the constraint possible any probability")
         shares = np.exp(weights - weights.max())
