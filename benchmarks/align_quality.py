@@ -23,7 +23,7 @@ COLUMNS = ("forward", "reverse", "grow-diag-final-and", "intersection")
 FAST_ALIGN = 15.9  # grow-diag-final-and on this text: a quoted figure, not run here
 
 # Each direction by itself, and words as they are.
-PLAIN = AlignerOptions(coupling=1.0, stem_weight=0.0, ending_weight=0.0, string_prior=False)
+PLAIN = AlignerOptions(coupling=1.0, stem_weight=0.0, ending_weight=0.0, jump_words=0, string_prior=False)
 # What has the lowest error rates on the development sentences: align_tuning.py.
 TUNED = dataclasses.replace(PLAIN, null_probability=0.5, uniform_jump=0.4)
 TUNED_HMM = dataclasses.replace(PLAIN, null_probability=0.5)

@@ -176,6 +176,8 @@ void bind_training(nb::module_& m) {
       .def_rw("lexicon_prior", &GibbsOptions::lexicon_prior)
       .def_rw("stem_weight", &GibbsOptions::stem_weight)
       .def_rw("stem_prior", &GibbsOptions::stem_prior)
+      .def_rw("jump_words", &GibbsOptions::jump_words)
+      .def_rw("jump_weight", &GibbsOptions::jump_weight)
       .def_rw("ending_weight", &GibbsOptions::ending_weight)
       .def_rw("ending_prior", &GibbsOptions::ending_prior)
       .def_rw("null_probability", &GibbsOptions::null_probability)

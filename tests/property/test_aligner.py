@@ -227,14 +227,18 @@ def test_sweeps_follow_the_size_of_the_corpus(pairs: int, sweeps: tuple[int, ...
     assert AlignerOptions(chains=9).for_corpus(pairs).chains == 9
 
 
-def test_endings_are_for_the_links_of_the_text_itself() -> None:
-    """A model that is kept has no endings, so training for new text, or from a model, leaves them out."""
+def test_endings_and_jumps_of_words_are_for_the_links_of_the_text_itself() -> None:
+    """A model that is kept has neither, so training for new text, or from a model, leaves them out."""
     bitext = Bitext.of([("the dog", "le chien"), ("the cat", "le chat")])
     first = Training(bitext, seed=1).run()
     kept = Aligner.from_training(first).model
     assert (first.options.ending_weight or 0) > 0
-    assert Training(bitext, seed=1, earlier=kept).options.ending_weight == 0
-    assert AlignerOptions().for_new_text().for_corpus(2).ending_weight == 0
+    assert (first.options.jump_words or 0) > 0
+    later = Training(bitext, seed=1, earlier=kept).options
+    assert (later.ending_weight, later.jump_words) == (0, 0)
+    new = AlignerOptions().for_new_text().for_corpus(2)
+    assert (new.ending_weight, new.jump_words) == (0, 0)
+    assert AlignerOptions(jump_words=7).for_new_text().for_corpus(2).jump_words == 7
     assert AlignerOptions(ending_weight=2).for_new_text().for_corpus(2).ending_weight == 2
 
 
@@ -255,3 +259,21 @@ def test_an_ending_tells_of_words_that_were_never_seen_before(rng: np.random.Gen
         return float(np.mean([training.link_probabilities(n)[1][0, 0] for n in range(60)]))
 
     assert probability(4.0) > probability(0.0) + 0.1
+
+
+def test_a_word_that_stands_elsewhere_than_others_has_jumps_of_its_own(rng: np.random.Generator) -> None:
+    """«xu» follows the next word's translation: of two «yo», only its own jumps say which it is."""
+    words = [(f"n{k}", f"m{k}") for k in range(40)]
+
+    def pair(is_clear: bool) -> tuple[str, str]:
+        (a, x), (b, y), (c, z) = (words[k] for k in rng.choice(40, 3, replace=False))
+        return f"{a} yo {b} {'' if is_clear else 'yo '}{c}", f"{x} {y} xu {z}"
+
+    pairs = [pair(is_clear=n >= 60) for n in range(180)]
+
+    def probability(jump_words: int) -> float:
+        options = AlignerOptions(1, 4, 20, chains=3, jump_words=jump_words)
+        training = Training(Bitext.of(pairs), options, seed=1, threads=1).run()
+        return float(np.mean([training.link_probabilities(n)[0][1, 2] for n in range(60)]))
+
+    assert probability(10) > probability(0) + 0.1

@@ -14,6 +14,7 @@ namespace hiddenite::align {
 
 namespace {
 
+constexpr std::uint32_t FEWEST_JUMPS = 20;  // occurrences of a word with jumps of its own
 constexpr std::uint64_t MANY_CELLS = 2'000'000;
 constexpr std::uint32_t FEWEST_UNITS = 3;  // a probability's in one byte
 
@@ -49,7 +50,12 @@ GibbsChain::GibbsChain(const Bitext& bitext, const Meetings& meetings, const Gib
     throw ModelError("a side has more than 268 million different words");
   }
   fill_priors();
-  for (const AlikePair& pair : meetings.alike) pairs_.add(PairCounts::key(pair.source, pair.target), pair.likeness);
+  for (const AlikePair& pair : meetings.alike) {
+    pairs_.add(PairCounts::key(pair.source, pair.target), pair.likeness);
+    // Words are looked up where their stems are found.
+    const WordId stem = bitext.source.stem_of_word[pair.source], other = bitext.target.stem_of_word[pair.target];
+    stem_pairs_.add(PairCounts::key(stem, other), 1.0f);
+  }
   begin_chain();
 }
 
@@ -63,6 +69,7 @@ void GibbsChain::fill_priors() {
     for (const std::uint32_t n : meetings_.stem_partners[d]) {
       stem_base_[d].push_back(stem_prior * static_cast<float>(std::max(n, 1u)));
     }
+    choose_jump_words(d);
     const TextSide& text = to(d);
     double tokens = static_cast<double>(std::max<std::size_t>(text.tokens.size(), 1));
     if (base_) tokens = std::accumulate(base_->word_seen[1 - d].begin(), base_->word_seen[1 - d].end(), tokens);
@@ -75,6 +82,20 @@ void GibbsChain::fill_priors() {
       share_of_stem_[d].push_back(all == 0.0f ? 0.0f : (static_cast<float>(text.count[w]) + seen) / all);
     }
   }
+}
+
+void GibbsChain::choose_jump_words(int d) {
+  const TextSide& text = to(d);
+  std::vector<WordId> frequent;
+  for (WordId w = 0; w < text.words.size(); ++w) {
+    if (text.count[w] >= FEWEST_JUMPS) frequent.push_back(w);
+  }
+  const auto is_before = [&](WordId a, WordId b) { return text.count[a] > text.count[b]; };
+  std::stable_sort(frequent.begin(), frequent.end(), is_before);
+  frequent.resize(std::min<std::size_t>(frequent.size(), options_.jump_words));
+  jump_class_[d].assign(text.words.size(), 0);
+  for (std::size_t k = 0; k < frequent.size(); ++k) jump_class_[d][frequent[k]] = static_cast<std::uint16_t>(k + 1);
+  rows_[d].inner.resize(frequent.size() + 1);
 }
 
 void GibbsChain::begin_chain() {
@@ -180,6 +201,8 @@ void GibbsChain::estimate_jumps(int d, Stage stage, bool collect) {
   for (const auto part : HISTOGRAMS) (jumps.*part).assign(2 * most + 1, 0.0);
   std::vector<std::uint64_t> linked(meetings_.longest + 1, 0);  // by position: the last sentence + 1 that links it
   double later = 0.0;                                           // links beyond the first of their word
+  const std::size_t width = 2 * most + 1;
+  std::vector<double> by_class(rows_[d].inner.size() * width, 0.0);
   for (std::size_t s = 0; s < bitext_.num_sentences(); ++s) {
     if (s % 1024 == 0) check_interrupt();
     const auto n = static_cast<std::ptrdiff_t>(from(d).sentence(s).size());
@@ -187,7 +210,9 @@ void GibbsChain::estimate_jumps(int d, Stage stage, bool collect) {
     for (std::uint64_t t = to(d).begin[s]; t < to(d).begin[s + 1]; ++t) {
       const std::ptrdiff_t i = dir.links[t];
       if (i == 0) continue;
-      (last > 0 ? jumps.inner : jumps.start)[jump_bin(i - last, most)] += 1.0;
+      const std::size_t bin = jump_bin(i - last, most);
+      (last > 0 ? jumps.inner : jumps.start)[bin] += 1.0;
+      if (last > 0) by_class[jump_class_[d][to(d).tokens[t]] * width + bin] += 1.0;
       later += linked[static_cast<std::size_t>(i)] == s + 1;
       linked[static_cast<std::size_t>(i)] = s + 1;
       last = i;
@@ -195,28 +220,53 @@ void GibbsChain::estimate_jumps(int d, Stage stage, bool collect) {
     if (last > 0) jumps.end[jump_bin(n + 1 - last, most)] += 1.0;
   }
   if (stage == Stage::FERTILITY) {
-    double& stays = jumps.inner[most];
-    const double moves = std::accumulate(jumps.inner.begin(), jumps.inner.end(), 0.0) - stays;
-    stays = later > 0.0 ? moves * stays / later : 0.0;
+    const double at_once = later > 0.0 ? jumps.inner[most] / later : 0.0;
+    const auto set_stays = [&](double* histogram) {
+      histogram[most] = 0.0;
+      histogram[most] = at_once * std::accumulate(histogram, histogram + width, 0.0);
+    };
+    set_stays(jumps.inner.data());
+    for (std::size_t begin = 0; begin < by_class.size(); begin += width) set_stays(by_class.data() + begin);
   }
   if (collect) add_to(dir.jump_sums, jumps);
   if (base_) add_to(jumps, base_->jumps[d]);
   for (const auto part : HISTOGRAMS) normalise(jumps.*part, options_.uniform_jump);
-  spread_jumps(d);
+  spread_jumps(d, by_class);
 }
 
-void GibbsChain::spread_jumps(int d) {
-  std::size_t row = 0;
-  for (const auto part : HISTOGRAMS) {
-    JumpRow& spread = rows_[d][row++];
-    spread.ahead.resize(static_cast<std::size_t>(2 * reach_ + 1) + LANES, 0.0f);
-    spread.back.resize(spread.ahead.size(), 0.0f);
-    for (std::ptrdiff_t x = -reach_; x <= reach_; ++x) {
-      const auto p = static_cast<float>((directions_[d].jumps.*part)[jump_bin(x, options_.max_jump)]);
-      spread.ahead[static_cast<std::size_t>(reach_ + x)] = p;
-      spread.back[static_cast<std::size_t>(reach_ - x)] = p;
-    }
+// The inner jumps that were counted of each class become probabilities here.
+void GibbsChain::spread_jumps(int d, std::vector<double>& by_class) {
+  const JumpHistograms& jumps = directions_[d].jumps;
+  JumpRows& rows = rows_[d];
+  rows.start = spread(jumps.start.data());
+  rows.end = spread(jumps.end.data());
+  if (rows.inner.size() == 1) {
+    rows.inner[0] = spread(jumps.inner.data());
+    return;
   }
+  const std::size_t width = jumps.inner.size();
+  const double share = options_.uniform_jump / static_cast<double>(width), weight = options_.jump_weight;
+  for (std::size_t c = 0; c < rows.inner.size(); ++c) {
+    double* const histogram = by_class.data() + c * width;
+    const double own = std::accumulate(histogram, histogram + width, 0.0), total = own + weight;
+    for (std::size_t k = 0; k < width; ++k) {
+      const double counted = (1.0 - options_.uniform_jump) * histogram[k] + own * share;
+      histogram[k] = total > 0.0 ? (counted + weight * jumps.inner[k]) / total : jumps.inner[k];
+    }
+    rows.inner[c] = spread(histogram);
+  }
+}
+
+GibbsChain::JumpRow GibbsChain::spread(const double* histogram) const {
+  JumpRow row;
+  row.ahead.resize(static_cast<std::size_t>(2 * reach_ + 1) + LANES, 0.0f);
+  row.back.resize(row.ahead.size(), 0.0f);
+  for (std::ptrdiff_t x = -reach_; x <= reach_; ++x) {
+    const auto p = static_cast<float>(histogram[jump_bin(x, options_.max_jump)]);
+    row.ahead[static_cast<std::size_t>(reach_ + x)] = p;
+    row.back[static_cast<std::size_t>(reach_ - x)] = p;
+  }
+  return row;
 }
 
 void GibbsChain::estimate_fertilities(int d, bool collect) {

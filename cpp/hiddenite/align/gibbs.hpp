@@ -16,7 +16,11 @@
 // how often the next of them follows at once, u = (jumps of 0) / (links beyond a
 // word's first), is estimated beside the jumps from unit to unit: the histogram has
 // u times their number as jumps of 0. Counting the plain jumps of 0 would charge
-// a unit of several words twice, as rare fertility and as rare jump. A link weighs g times as much if the other
+// a unit of several words twice, as rare fertility and as rare jump. Words differ in where they stand: an article
+// comes before its noun, an adjective before or after it. So the frequent words, when they are generated, have inner
+// jumps of their own: p(x | f) = [c(x, f) + h p(x)] / [c(f) + h]. The quotient p(x | f) / p(x) is p(f | x) / p(f): what
+// the jump says of the word, beside what the word's source says of it.
+// A link weighs g times as much if the other
 // direction has it too: Gibbs sampling for p(a) p(b) g^(links in both).
 //
 // Stages: Model 1 (lexicon alone), HMM (jumps), fertility. Over the second half of
@@ -55,6 +59,8 @@ struct GibbsOptions {
   double fertility_weight = 5.0;   // of the histogram of all words, in a word's own
   std::uint32_t max_fertility = 10, max_jump = 40;
   double uniform_jump = 0.02;      // share of the uniform distribution in a jump histogram
+  std::uint32_t jump_words = 200;  // so many words have jumps of their own
+  double jump_weight = 30.0;       // h
   double diagonal = 4.0;           // of the first links: exp(-diagonal |i / I - j / J|)
   // Of one chain.
   std::uint32_t sweeps() const { return model1_sweeps + hmm_sweeps + fertility_sweeps; }
@@ -141,21 +147,32 @@ class GibbsChain {
   struct JumpRow {
     std::vector<float> ahead, back;
   };
+  struct JumpRows {
+    JumpRow start, end;
+    std::vector<JumpRow> inner;  // [class of the word that is generated]
+  };
 
   const TextSide& from(int d) const { return d == 0 ? bitext_.source : bitext_.target; }
   const TextSide& to(int d) const { return d == 0 ? bitext_.target : bitext_.source; }
   void begin_chain();
   void fill_priors();
+  void choose_jump_words(int d);
   void count_all();
   void count_links(int d);
   void count_base(int d);
   void estimate_jumps(int d, Stage stage, bool collect);
-  void spread_jumps(int d);
+  void spread_jumps(int d, std::vector<double>& by_class);
+  JumpRow spread(const double* histogram) const;
+  const JumpRow& inner_jumps(int d, std::size_t t) const {  // to what generates token t of the sentence at hand
+    return rows_[d].inner[jump_class_[d][words_[1 - d][t]]];
+  }
   void estimate_fertilities(int d, bool collect);
   void read_sentence(std::size_t s);
   void read_endings(int side);
   void find_candidates(const PairCounts& table, std::span<const WordId> source, std::span<const WordId> target,
                        std::vector<Candidate>& found);
+  void find_words();
+  static void fetch_candidates(const PairCounts& table, std::vector<Candidate>& found);
   void read_counts();
   void read_stem_counts();
   void read_ending_counts(int d);
@@ -167,9 +184,9 @@ class GibbsChain {
   template <Stage stage>
   double draw_sentence(int d, std::size_t s, Random& random, bool collect);
   template <Stage stage>
-  double weigh_links(int d, std::size_t t, std::size_t last, std::size_t next);
+  double weigh_links(int d, std::size_t t, std::size_t last, std::size_t next, std::size_t next_at);
   template <Stage stage>
-  double jump_around(int d, std::size_t last, std::size_t next) const;
+  double jump_around(int d, std::size_t last, std::size_t next, std::size_t next_at) const;
   void collect_token(int d, std::size_t s, std::size_t t, double sum);
   std::uint32_t draw_link(std::uint32_t before, double null, double sum, Random& random) const;
   double sweep_sentence(Stage stage, int d, std::size_t s, Random& random, bool collect);
@@ -188,7 +205,8 @@ class GibbsChain {
   std::array<PairCounts, 2> ending_pairs_;  // [direction]: ending of the word that generates, word; count[0] alone
   std::array<GibbsDirection, 2> directions_;
   std::array<std::vector<float>, 2> word_base_, stem_base_, share_of_stem_, frequency_;
-  std::array<std::array<JumpRow, 3>, 2> rows_;  // [direction][start, inner, end]
+  std::array<JumpRows, 2> rows_;
+  std::array<std::vector<std::uint16_t>, 2> jump_class_;  // [direction][word that is generated]; 0: none of its own
   std::ptrdiff_t reach_;
   // Of the sentence at hand, by side: words, stems, endings (NO_WORD: the word itself), and the next position with the
   // same stem or ending, round; the positions with endings, and these.

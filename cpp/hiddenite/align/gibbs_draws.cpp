@@ -43,8 +43,8 @@ void GibbsChain::read_sentence(std::size_t s) {
   }
   const std::size_t more = words_[0].size() + words_[1].size();
   for (PairCounts* const table : {&pairs_, &stem_pairs_, &ending_pairs_[0], &ending_pairs_[1]}) table->reserve(more);
-  find_candidates(pairs_, words_[0], words_[1], candidates_);
   find_candidates(stem_pairs_, stems_[0], stems_[1], stem_candidates_);
+  find_words();
   for (int d = 0; d < 2; ++d) {
     find_candidates(ending_pairs_[d], inflections_[d], words_[1 - d], ending_candidates_[d]);
   }
@@ -92,12 +92,34 @@ void GibbsChain::find_candidates(const PairCounts& table, std::span<const WordId
       count += table.may_have(both);
     }
   }
-  for (std::size_t c = 0; c < count; ++c) {
-    const std::uint32_t place = table.guess(candidates[c].where);
-    candidates[c].where = place;
+  found.resize(count);
+  fetch_candidates(table, found);
+}
+
+// A pair of words that is linked or alike has a pair of stems, so that only the stems' candidates are asked for.
+void GibbsChain::find_words() {
+  const std::size_t n = words_[0].size(), m = words_[1].size();
+  hashes_.resize(n + m);
+  for (std::size_t k = 0; k < n; ++k) hashes_[k] = PairCounts::hash_first(words_[0][k]);
+  for (std::size_t t = 0; t < m; ++t) hashes_[n + t] = PairCounts::hash_second(words_[1][t]);
+  const std::uint64_t* const hashes = hashes_.data();
+  candidates_.resize(stem_candidates_.size() + 1);
+  std::size_t count = 0;
+  for (const auto& [where, t, k] : stem_candidates_) {
+    const std::uint64_t both = hashes[k] ^ hashes[n + t];
+    candidates_[count] = {both, t, k};
+    count += pairs_.may_have(both);
+  }
+  candidates_.resize(count);
+  fetch_candidates(pairs_, candidates_);
+}
+
+void GibbsChain::fetch_candidates(const PairCounts& table, std::vector<Candidate>& found) {
+  for (Candidate& candidate : found) {
+    const std::uint32_t place = table.guess(candidate.where);
+    candidate.where = place;
     table.fetch(place);
   }
-  found.resize(count);
 }
 
 // Of words' pairs; those of a word without an ending are its ending's too.
@@ -236,7 +258,7 @@ void GibbsChain::move_link(int d, std::size_t t, std::uint32_t before, std::uint
 
 // Weights of token t's links into weights_; returns their sum.
 template <GibbsChain::Stage stage>
-double GibbsChain::weigh_links(int d, std::size_t t, std::size_t last, std::size_t next) {
+double GibbsChain::weigh_links(int d, std::size_t t, std::size_t last, std::size_t next, std::size_t next_at) {
   const float* const counts = counts_[d].data() + t * stride_;
   const float* const stem_counts = stem_counts_[d].data() + t * stride_;
   const float* const ending_counts = ending_counts_[d].data() + t * stride_;
@@ -246,12 +268,13 @@ double GibbsChain::weigh_links(int d, std::size_t t, std::size_t last, std::size
   const float *const scales = scales_.data(), *const stem_scales = stem_scales_.data();
   const float* const ending_scales = ending_scales_.data();
   const float* const ratios = ratios_.data();
-  const auto& [start, inner, end] = rows_[d];
   const float *from_last = nullptr, *to_next = nullptr;
   if constexpr (stage != Stage::MODEL1) {
     const auto after = static_cast<std::ptrdiff_t>(next > 0 ? next : words_[d].size() + 1);
-    from_last = (last > 0 ? inner : start).ahead.data() + reach_ + 1 - static_cast<std::ptrdiff_t>(last);
-    to_next = (next > 0 ? inner : end).back.data() + reach_ + 1 - after;
+    const JumpRow& here = last > 0 ? inner_jumps(d, t) : rows_[d].start;
+    const JumpRow& there = next > 0 ? inner_jumps(d, next_at) : rows_[d].end;
+    from_last = here.ahead.data() + reach_ + 1 - static_cast<std::ptrdiff_t>(last);
+    to_next = there.back.data() + reach_ + 1 - after;
   }
   float* const weights = weights_.data();
   float sums[LANES] = {};
@@ -279,12 +302,11 @@ double GibbsChain::weigh_links(int d, std::size_t t, std::size_t last, std::size
 
 // What the jump over a NULL weighs.
 template <GibbsChain::Stage stage>
-double GibbsChain::jump_around(int d, std::size_t last, std::size_t next) const {
+double GibbsChain::jump_around(int d, std::size_t last, std::size_t next, std::size_t next_at) const {
   if (stage == Stage::MODEL1 || (last == 0 && next == 0)) return 1.0;
-  const auto& [start, inner, end] = rows_[d];
   const auto before = static_cast<std::ptrdiff_t>(last);
   const auto after = static_cast<std::ptrdiff_t>(next > 0 ? next : words_[d].size() + 1);
-  const JumpRow& row = next == 0 ? end : last > 0 ? inner : start;
+  const JumpRow& row = next == 0 ? rows_[d].end : last > 0 ? inner_jumps(d, next_at) : rows_[d].start;
   return row.ahead[static_cast<std::size_t>(reach_ + after - before)];
 }
 
@@ -349,8 +371,8 @@ double GibbsChain::draw_sentence(int d, std::size_t s, Random& random, bool coll
       for (next_at = t + 1; next_at < m && links[next_at] == 0;) ++next_at;
       next = next_at < m ? links[next_at] : 0;
     }
-    const double linked = weigh_links<stage>(d, t, last, next), own = before == 0 ? 1.0 : 0.0;
-    const double null = null_scale * jump_around<stage>(d, last, next) *
+    const double linked = weigh_links<stage>(d, t, last, next, next_at), own = before == 0 ? 1.0 : 0.0;
+    const double null = null_scale * jump_around<stage>(d, last, next, next_at) *
                         (static_cast<double>(dir.null_count[words_[1 - d][t]]) - own + options_.null_prior) /
                         (dir.null_total - own + null_base);
     const double sum = null + linked;

@@ -27,8 +27,9 @@ void PairCounts::resize(std::size_t room) {
 
 std::uint32_t PairCounts::find(std::uint64_t key) const {
   const std::uint64_t hash = hash_of(key);
+  const std::uint8_t sought = tag(hash);
   for (std::uint32_t place = home(hash); tags_[place] != 0; ++place) {
-    if ((slots_[place].key & KEY_MASK) == key) return place;
+    if (tags_[place] == sought && (slots_[place].key & KEY_MASK) == key) return place;
   }
   return none();
 }
@@ -37,12 +38,13 @@ std::uint32_t PairCounts::insert(std::uint64_t key) {
   const std::uint64_t hash = hash_of(key);
   const std::uint32_t guessed = guess(hash);
   if ((slots_[guessed].key & KEY_MASK) == key) return guessed;
+  const std::uint8_t sought = tag(hash);
   std::uint32_t place = home(hash);
   for (; tags_[place] != 0; ++place) {
-    if ((slots_[place].key & KEY_MASK) == key) return place;
+    if (tags_[place] == sought && (slots_[place].key & KEY_MASK) == key) return place;
   }
   slots_[place].key = key;
-  tags_[place] = tag(hash);
+  tags_[place] = sought;
   filter_[hash >> filter_shift_] |= std::uint64_t{1} << (hash & 63);
   ++size_;
   return place;

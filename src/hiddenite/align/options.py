@@ -26,12 +26,14 @@ _CHAIN = 7  # sweeps of a chain for each chain there is
 _SHORTEST, _LONGEST = 18, 48  # sweeps of a chain
 _MOST_CHAINS = 9
 _LARGEST_FERTILITY = 250
+_MOST_JUMP_WORDS = 10_000
 _TYPES = {
     "model1_sweeps": int,
     "hmm_sweeps": int,
     "fertility_sweeps": int,
     "chains": int,
     "ending_weight": float,
+    "jump_words": int,
 }
 
 
@@ -74,11 +76,21 @@ class AlignerOptions(Options):
     max_fertility: int = option(_CORE.max_fertility, "Largest fertility.", least=1, most=_LARGEST_FERTILITY)
     max_jump: int = option(_CORE.max_jump, "Longest jump that is told apart.", least=1, most=100_000)
     uniform_jump: float = option(_CORE.uniform_jump, "Share of jumps to anywhere.", least=1e-6, most=1)
+    jump_words: int | None = option(
+        None,
+        f"Frequent words with jumps of their own, in training; if None, {_CORE.jump_words} for the links of "
+        "the text itself, 0 for a model of new text.",
+        least=0,
+        most=_MOST_JUMP_WORDS,
+    )
+    jump_weight: float = option(_CORE.jump_weight, "Of all words' jumps in such a word's own.", **_WEIGHT)
     diagonal: float = option(_CORE.diagonal, "How close to the diagonal the first links are.", **_WEIGHT)
 
     def for_new_text(self) -> AlignerOptions:
-        """Leave endings out unless they are asked for: a model that is kept does not have them."""
-        return dataclasses.replace(self, ending_weight=self.ending_weight or 0.0)
+        """Leave out what a model that is kept does not have: endings and words' jumps, unless asked for."""
+        return dataclasses.replace(
+            self, ending_weight=self.ending_weight or 0.0, jump_words=self.jump_words or 0
+        )
 
     def for_corpus(self, num_pairs: int) -> AlignerOptions:
         """Fill in what depends on the number of sentence pairs, and what links of the text itself need."""
@@ -86,7 +98,8 @@ class AlignerOptions(Options):
         chains = max(1, min(round(math.sqrt(spent / _CHAIN)), int(spent / _SHORTEST), _MOST_CHAINS))
         length = min(max(spent / chains, _SHORTEST), _LONGEST)
         chosen: dict[str, Any] = {name: max(1, round(share * length)) for name, share in _SHARES.items()}
-        chosen |= {"chains": chains, "ending_weight": _CORE.ending_weight}
+        chosen |= {"chains": chains}
+        chosen |= {name: getattr(_CORE, name) for name in ("ending_weight", "jump_words")}
         given = {name: getattr(self, name) for name in chosen if getattr(self, name) is not None}
         return dataclasses.replace(self, **(chosen | given))
 
@@ -102,8 +115,10 @@ class AlignerOptions(Options):
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> AlignerOptions:
         """Take what ``dataclasses.asdict`` gave; raises TypeError or ModelError for anything else."""
-        # Models of earlier versions learnt from the text as it was, and knew no endings.
-        fields = {"normalize": False, "ending_weight": 0.0, "ending_prior": 1.0, **fields}
+        # Models of earlier versions learnt from the text as it was, and knew no endings and no words' jumps.
+        endings = {"ending_weight": 0.0, "ending_prior": 1.0}
+        jumps = {"jump_words": 0, "jump_weight": _CORE.jump_weight}
+        fields = {"normalize": False, **endings, **jumps, **fields}
         for field in dataclasses.fields(cls):
             value = fields.get(field.name)
             wanted = _TYPES.get(field.name, type(field.default))

@@ -285,7 +285,9 @@ class HmmTraining:
     @staticmethod
     def options_for(bitext: Bitext, options: AlignerOptions) -> AlignerOptions:
         """Return the options as this training uses them: a lexicon of words alone."""
-        plain = dataclasses.replace(options, stem_weight=0.0, ending_weight=0.0, string_prior=False)
+        plain = dataclasses.replace(
+            options, stem_weight=0.0, ending_weight=0.0, jump_words=0, string_prior=False
+        )
         return plain.for_corpus(bitext.num_lines)
 
     @property

@@ -23,7 +23,7 @@ _KINDS = {
     field.name: type(field.default)
     for field in dataclasses.fields(AlignerOptions)
     if isinstance(field.default, int | float) and not isinstance(field.default, bool)
-} | {"ending_weight": float}  # by default it depends on what is asked
+} | {"ending_weight": float, "jump_words": int}  # by default these depend on what is asked
 
 
 @dataclass(frozen=True, kw_only=True)
