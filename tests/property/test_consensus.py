@@ -184,6 +184,7 @@ def test_chains_far_below_the_best_do_not_vote() -> None:
     assert good_chains(log_joints, 0.02) == [1, 2]
     assert good_chains(log_joints, 0.0) == [1]
     assert good_chains(log_joints, 1.0) == [1, 2, 0]
+    assert good_chains(np.array([-1030.0, -1000.0, -1010.0, -1020.0]), 0.0) == [1, 2]  # half of them stay
     labels = np.array([[0, 0, 0], [0, 1, 1], [0, 0, 1]], np.int32)
     found = find_consensus(labels, np.ones(3), 2, log_joints, 0.0)
     assert found.chains == (1,)
@@ -201,9 +202,9 @@ def run_of(**options: Any) -> Induction:
     )
 
 
-def test_the_default_is_a_consensus_of_three_chains() -> None:
+def test_the_default_is_a_consensus_of_eight_chains() -> None:
     options = InduceOptions(tags=45)
-    assert (options.model, options.chains, options.start) == ("consensus", 3, "mixed")
+    assert (options.model, options.chains, options.start) == ("consensus", 8, "mixed")
     assert (options.num_tags("start"), options.num_tags("main")) == (72, 45)
     assert InduceOptions(tags=200).num_tags("start") == 255
     assert InduceOptions(tags=15, order=6).num_tags("start") == 15  # 16^6 transitions are the most

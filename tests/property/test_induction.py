@@ -375,3 +375,16 @@ def test_a_run_can_begin_with_exchange_classes(tags: int) -> None:
     classes = runs[0].text.exchange_classes(tags)
     assert len(classes) == len(runs[0].text.words)
     assert set(classes.tolist()) <= set(range(tags))
+
+
+def test_a_mixed_start_has_chains_of_both_kinds() -> None:
+    run = small("consensus", chains=4, tags=5)
+    text, wide = run.text, run.options.num_tags("start")
+    first = [np.asarray(chain.tags()) for chain in run._chains]
+    assert len({tuple(tags.tolist()) for tags in first}) == 4
+    for number in (1, 3):
+        random = np.random.default_rng([run.options.seed, number])
+        classes = text.exchange_classes(wide, random)
+        assert ((classes >= 0) & (classes < wide)).all()
+        assert (first[number] == classes[text.tokens]).all()
+    assert (text.exchange_classes(wide) == text.exchange_classes(wide)).all()

@@ -3,7 +3,8 @@
 A chain of a Pitman-Yor hidden Markov model ends in one of many modes, and what two chains agree on is more
 often right than what either says. The tags of different chains have nothing to do with each other, so
 
-1.  chains whose log joint is far below the best are left out: three that have failed would outvote one,
+1.  chains whose log joint is far below the best are left out, half of them at most: three that have failed
+    would outvote one,
 2.  the tags of each chain are matched one to one with those of the chain that agrees most with the others,
     the medoid, so that as many tokens as possible agree (:func:`best_matching`); then each word gets the tag
     that most chains vote for, the medoid's if none has more. Twice more the chains are matched with what was
@@ -84,10 +85,14 @@ def find_consensus(
 
 
 def good_chains(log_joints: Floats, tolerance: float) -> list[int]:
-    """Return the chains whose log joint is within ``tolerance`` of the best, the best first."""
+    """Return the chains whose log joint is within ``tolerance`` of the best, but at least half of them.
+
+    The best comes first. Of an odd number the smaller half is enough.
+    """
     best = log_joints.max()
-    order = np.argsort(-log_joints, kind="stable").tolist()
-    return [n for n in order if best - log_joints[n] <= tolerance * abs(best)]
+    order: list[int] = np.argsort(-log_joints, kind="stable").tolist()
+    good = [n for n in order if best - log_joints[n] <= tolerance * abs(best)]
+    return order[: max(len(good), len(order) // 2)]
 
 
 # ----------------------------------------------------------------------- votes

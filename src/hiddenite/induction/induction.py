@@ -37,7 +37,7 @@ from hiddenite.induction.chains import (
     merged_tags,
     note_sweep,
 )
-from hiddenite.induction.options import MIXED_CHAINS, InduceOptions, Stage
+from hiddenite.induction.options import InduceOptions, Stage
 from hiddenite.induction.state import InductionState, Sweep, Sweeps
 from hiddenite.induction.text import Text
 
@@ -103,11 +103,10 @@ class Induction(InductionState):
         tags = options.num_tags(self.stage)
         if options.start == "random" and options.family != "one-tag":
             return random.integers(tags, size=len(text.tokens), dtype=np.int32)
-        is_exchange = options.start == "exchange"
-        if options.start == "mixed":
-            is_exchange = chain == options.num_chains - 1 >= MIXED_CHAINS - 1
-        if is_exchange:
+        if options.start == "exchange":
             return text.exchange_classes(tags)[text.tokens]
+        if options.start == "mixed" and chain % 2 == 1:
+            return text.exchange_classes(tags, random)[text.tokens]
         of_word = random.integers(tags, size=len(text.words), dtype=np.int32)
         for i, word in enumerate(text.words if clusters else ()):
             cluster = clusters.get(word, of_word[i]) if clusters else 0

@@ -40,8 +40,7 @@ MAX_ORDER = 8
 MAX_CELLS = 1 << 24  # of the transition counts: (tags + 1) ^ order
 DEFAULT_START_ITERATIONS = 50
 PAPER_ITERATIONS = 200
-CONSENSUS_CHAINS, WIDE_ITERATIONS, CONSENSUS_ITERATIONS = 3, 30, 15
-MIXED_CHAINS = 3  # so many or more, and the last of a mixed start begins with classes by exchange
+CONSENSUS_CHAINS, WIDE_ITERATIONS, CONSENSUS_ITERATIONS = 8, 30, 20
 MAX_SEED = 2**63 - 1
 
 
@@ -49,7 +48,6 @@ _ALL_SAMPLERS = tuple(dict.fromkeys(sampler for samplers in SAMPLERS.values() fo
 _LEX = {"model": ("lex", "lex+lm")}
 
 _TRIALS = 4  # tags that are proposed for a word of one tag
-_CONSENSUS_TRIALS = 48  # at most so many, or one a tag: four find worse modes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,8 +97,9 @@ class InduceOptions(Options):
         when={"model": (CONSENSUS,)},
     )
     tolerance: float = option(
-        0.015,
-        "A chain is left out whose log joint is lower than the best by more than this share of it.",
+        0.004,
+        "A chain is left out whose log joint is lower than the best by more than this share of it; half of "
+        "the chains always stay.",
         least=0.0,
         most=1.0,
         when={"model": (CONSENSUS,)},
@@ -238,7 +237,7 @@ class InduceOptions(Options):
             spelling=self.spelling if self.has_spelling else "none",
             particles=self.particles,
             chunk=self.chunk,
-            one_tag_trials=min(_CONSENSUS_TRIALS, tags or self.tags) if self.is_consensus else _TRIALS,
+            one_tag_trials=_TRIALS,
             sample_hyperparameters=self.sample_hyperparameters,
             geometric=self.geometric,
             **changes,

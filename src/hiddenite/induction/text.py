@@ -78,13 +78,19 @@ class Text:
         bounds = self.begin.tolist()
         return [words[a:b] for a, b in itertools.pairwise(bounds)]
 
-    def exchange_classes(self, num_classes: int) -> NDArray[np.int32]:
-        """Return a class for each word, by exchange for Brown's objective."""
+    def exchange_classes(
+        self, num_classes: int, random: np.random.Generator | None = None
+    ) -> NDArray[np.int32]:
+        """Return a class for each word, by exchange for Brown's objective; from random classes if asked."""
         numbers = list(map(str, range(len(self.words))))  # no word can be taken for a special one
         lines = [" ".join(numbers[i] for i in self.tokens[a:b]) for a, b in itertools.pairwise(self.begin)]
         table = WordTable()
         tokens = read_tokens("\n".join([*lines, ""]).encode(), "<text>", 1, table, grow=True)
-        core = ExchangeClustering(tokens, len(table), num_classes, np.full(len(table), _NO_CLASS, np.uint32))
+        start = np.full(len(table), _NO_CLASS, np.uint32)
+        if random is not None:
+            is_word = np.array([word.isdecimal() for word in table.words()])
+            start[is_word] = random.integers(num_classes, size=int(is_word.sum()), dtype=np.uint32)
+        core = ExchangeClustering(tokens, len(table), num_classes, start)
         for _ in range(_EXCHANGE_PASSES):
             if core.exchange(0) == 0:
                 break
