@@ -104,6 +104,19 @@ def test_the_law_of_the_next_token_is_as_near_as_it_says(
     assert same.sum() >= weighed.num_exact
 
 
+def test_scores_far_above_all_that_is_possible_do_not_hide_the_rest(rng: np.random.Generator) -> None:
+    """All probability of the other model is on a token that the constraint rules out."""
+    state = walk(dense_guide(3, 1.0, fixed={1: 7}), [])
+    scores = 5 * rng.standard_normal(NUM_TOKENS)
+    scores[END] = 2000.0
+    weighed = weigh(state, scores, tolerance=0.03)
+    assert weighed.log_weights[END] == -np.inf
+    possible = scores.copy()
+    possible[END] = -np.inf
+    assert weighed.num_exact < NUM_TOKENS
+    assert 0 < off_by(state, possible, weighed, 1.0) <= weighed.error <= 0.03
+
+
 def test_sabotage_bounds_that_are_too_narrow_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tenth of the way to both bounds: some law is further off than the answer says."""
     honest = GuideState.log_weight_bounds

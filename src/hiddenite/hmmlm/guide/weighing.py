@@ -60,25 +60,28 @@ def weigh(
     is_cheap = not is_dense or sum(chain.num_states for chain in chains) * len(logits) <= _SMALL
     if tolerance == 0 or is_cheap or not state.is_possible or state.is_ended or most == -np.inf:
         return Weighed(state.log_weights(temperature), len(logits), 0.0)
-    return _weigh(state, np.exp(logits - most), temperature, tolerance)
+    return _weigh(state, logits, temperature, tolerance)
 
 
-def _weigh(state: GuideState, mass: NDArray[np.float64], temperature: float, tolerance: float) -> Weighed:
+def _weigh(state: GuideState, logits: NDArray[np.float64], temperature: float, tolerance: float) -> Weighed:
     if not temperature > 0:
         raise ModelError(f"the temperature is {temperature}, expected a number above 0")
     lower, guess, upper = (bound / temperature for bound in state.log_weight_bounds())
-    low, value, high = np.exp(lower), np.exp(guess), np.exp(upper)
-    cost = mass * np.maximum(high - value, value - low)
+    peak = float((logits + upper).max())  # of what is possible: it may be far below the best score
+    if peak == -np.inf:
+        return Weighed(state.log_weights(temperature), len(logits), 0.0)
+    low, value, high = (np.exp(logits + bound - peak) for bound in (lower, guess, upper))
+    cost = np.maximum(high - value, value - low)
     order = np.argsort(-cost)
     rest = np.append(np.cumsum(cost[order][::-1])[::-1], 0.0)  # [k]: of all but the k costliest
     weights, done, wanted = guess, 0, min(_FIRST, len(order))
-    total = float((mass * value).sum())
+    total = float(value.sum())
     while True:
         if wanted > _ALL * len(order):
             return Weighed(state.log_weights(temperature), len(order), 0.0)
         chosen = np.sort(order[done:wanted])
         weights[chosen] = state.log_weights(temperature, chosen)
-        total += float((mass[chosen] * (np.exp(weights[chosen]) - value[chosen])).sum())
+        total += float((np.exp(logits[chosen] + weights[chosen] - peak) - value[chosen]).sum())
         done = wanted
         needed = int(np.searchsorted(-rest, -tolerance * total))
         if needed <= done:
