@@ -1,6 +1,7 @@
 #include "hiddenite/hmm/lexical/maxima.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "hiddenite/base/parallel.hpp"
@@ -93,8 +94,9 @@ class LexicalMaxima::Slice {
  public:
   Slice(const LexicalMaxima& maxima, const Tile& tile)
       : maxima_(maxima), model_(maxima.model_), tile_(tile), chains_(model_.num_chains()), product_(chains_),
-        sum_(chains_), size_(chains_), entry_of_(model_.contexts.size(), nullptr),
-        top_(maxima.num_tuples_ * COLUMNS), best_(model_.num_states(), Values{}) {}
+        sum_(chains_), most_(chains_), size_(chains_), entry_of_(model_.contexts.size(), nullptr),
+        top_(maxima.num_tuples_ * COLUMNS), best_(model_.num_states(), Values{}),
+        least_(model_.contexts.size(), Values{}) {}
 
   void add(WordId w) {
     open(w);
@@ -134,8 +136,12 @@ class LexicalMaxima::Slice {
         sum_[m][r] = multiply_row(row, emission, size, product_[m].data() + r * size);
         ++r;
       };
+      most_[m].assign(chain.num_groups(), 0.0);
       for (std::uint32_t g = 0; g < chain.num_groups(); ++g) {
-        for (std::size_t i = 0; i < chain.group_size(g); ++i) multiply(chain.block_of(g, h) + i * size);
+        for (std::size_t i = 0; i < chain.group_size(g); ++i) {
+          multiply(chain.block_of(g, h) + i * size);
+          most_[m][g] = std::max(most_[m][g], sum_[m][r - 1]);
+        }
       }
       multiply(model_.first[m].data() + chain.group_begin[h]);
       meter_.add(product_[m].size());
@@ -147,6 +153,18 @@ class LexicalMaxima::Slice {
   double hidden(std::uint32_t tuple) const {
     double result = 0.0;
     for (std::size_t m = 0; m < chains_; ++m) result += model_.chain_weight[m] * sum_[m][rows(tuple)[m]];
+    return result;
+  }
+
+  // What hidden() of a context's states does not exceed.
+  double most_hidden(ContextId x) const {
+    double result = 0.0;
+    for (std::size_t m = 0; m < chains_; ++m) {
+      const SparseHmm& chain = model_.chains[m];
+      const double most = x == SENTENCE_BEGIN ? sum_[m][chain.num_states()]
+                                              : most_[m][chain.word_group[model_.contexts.last(x)]];
+      result += model_.chain_weight[m] * most;
+    }
     return result;
   }
 
@@ -217,17 +235,27 @@ class LexicalMaxima::Slice {
     if (entry != nullptr) listed += entry->listed;
     if (entry != nullptr && entry->child != NO_CONTEXT) to = entry->child;
     const double lexical = static_cast<double>(model_.lexical_weight[x]) * listed, gamma = model_.gamma[x];
-    meter_.add(model_.states_of(x));
-    for (std::uint64_t s = model_.state_begin[x]; s < model_.state_begin[x + 1]; ++s) {
-      const std::uint32_t tuple = maxima_.tuple_of_[s];
-      const double p = lexical + gamma * hidden(tuple);
-      if (!could_gain(p, to, best_[s])) continue;
-      const Values values = enter(tuple, to);
-      for (std::size_t c = 0; c < COLUMNS; ++c) best_[s][c] = std::max(best_[s][c], p * values[c]);
-    }
+    meter_.add(1);
+    if (could_gain(lexical + gamma * most_hidden(x), to, least_[x])) try_states(x, lexical, gamma, to);
     for (std::uint64_t i = maxima_.longer_begin_[x]; i < maxima_.longer_begin_[x + 1]; ++i) {
       try_contexts(maxima_.longer_[i], listed, to);
     }
+  }
+
+  void try_states(ContextId x, double lexical, double gamma, ContextId to) {
+    meter_.add(model_.states_of(x));
+    Values least;
+    least.fill(std::numeric_limits<double>::infinity());
+    for (std::uint64_t s = model_.state_begin[x]; s < model_.state_begin[x + 1]; ++s) {
+      const std::uint32_t tuple = maxima_.tuple_of_[s];
+      const double p = lexical + gamma * hidden(tuple);
+      if (could_gain(p, to, best_[s])) {
+        const Values values = enter(tuple, to);
+        for (std::size_t c = 0; c < COLUMNS; ++c) best_[s][c] = std::max(best_[s][c], p * values[c]);
+      }
+      for (std::size_t c = 0; c < COLUMNS; ++c) least[c] = std::min(least[c], best_[s][c]);
+    }
+    least_[x] = least;
   }
 
   const LexicalMaxima& maxima_;
@@ -235,11 +263,13 @@ class LexicalMaxima::Slice {
   const Tile& tile_;
   std::size_t chains_;
   std::vector<std::vector<double>> product_, sum_;  // [m][row * size + j]: A E of the open word; [m][row]: a
+  std::vector<std::vector<double>> most_;           // [m][group]: the largest a of its rows
   std::vector<std::uint32_t> size_;                 // [m]: of the group that is entered
   std::vector<double> entering_;
   std::vector<const Entry*> entry_of_;              // [context]: of the open word
   std::vector<TopWords> top_;                       // [tuple * COLUMNS + column]
   std::vector<Values> best_;                        // [state]: of the words of its lists and contexts
+  std::vector<Values> least_;                       // [context]: of its states, a lower bound
   WorkMeter meter_;
 };
 
