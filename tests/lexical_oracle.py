@@ -42,12 +42,14 @@ def random_emissions(rng: np.random.Generator, shape: HmmShape) -> NDArray[np.fl
     return np.asarray(values)
 
 
-def random_table(rng: np.random.Generator, size: int) -> LexicalTable:
+def random_table(rng: np.random.Generator, size: int, ends: bool) -> LexicalTable:
     begin, words, probabilities = [0], [], []
     back_off = np.ones(size, np.float32)
     for x in range(size):
         listed = sorted(rng.choice(EMITTED, rng.integers(0, 4), replace=False).tolist())
         shares = rng.dirichlet(np.ones(len(listed) + 1))
+        if ends:
+            listed, shares = ([END], np.array([0.99, 0.01])) if x >= len(WORDS) else ([], np.ones(1))
         words += listed
         probabilities += shares[:-1].tolist()
         back_off[x] = 1 - sum(shares[:-1])
@@ -57,10 +59,19 @@ def random_table(rng: np.random.Generator, size: int) -> LexicalTable:
     )
 
 
-def random_model(seed: int, chains: int, truncated: bool) -> LexicalHmm:
-    """Contexts a b, a b c, <s> a, b b; with or without states left out."""
+FEW = ((3, 4), (6, 5), (BEGIN, 3), (4, 4))  # a b, a b c, <s> a, b b
+MOST = ((3, 3), (3, 4), (3, 5))  # each word but <unk> after a
+MANY = ((3, 0), (3, 3), (3, 4), (3, 5), (8, 0), (8, 3), (8, 4), (8, 5))  # each word after a, and after a b
+
+
+def random_model(
+    seed: int, chains: int, truncated: bool, longer: tuple[tuple[int, int], ...] = FEW, ends: bool = False
+) -> LexicalHmm:
+    """Contexts of several words: their prefixes and last words; with or without states left out.
+
+    ``ends``: after such a context the sentence nearly always ends.
+    """
     rng = np.random.default_rng(seed)
-    longer = [(3, 4), (6, 5), (BEGIN, 3), (4, 4)]
     tree = ContextTree(len(WORDS), *(np.array(column, np.uint32) for column in zip(*longer, strict=True)))
     members = [random_chain(rng, 2) for _ in range(chains)]
     kept = keep_all(members, tree)
@@ -73,9 +84,9 @@ def random_model(seed: int, chains: int, truncated: bool) -> LexicalHmm:
         begin = np.concatenate([[0], np.cumsum([len(c) for c in chosen])])
         places = places[np.concatenate(chosen).astype(int)]
     weights = rng.dirichlet(np.ones(chains)).tolist()
-    lexical = rng.random(tree.size).astype(np.float32)
+    lexical = np.full(tree.size, 0.99, np.float32) if ends else rng.random(tree.size).astype(np.float32)
     states = begin.astype(np.uint64), np.ascontiguousarray(places.ravel())
-    return LexicalHmm(tree, random_table(rng, tree.size), lexical, members, weights, *states)
+    return LexicalHmm(tree, random_table(rng, tree.size, ends), lexical, members, weights, *states)
 
 
 class Denoted:
@@ -145,6 +156,21 @@ class Denoted:
         for w in words:
             alpha = alpha @ self.step[w]
         return alpha
+
+    def best(self, words: list[int]) -> float:
+        """p of the words with their best states."""
+        alpha = np.zeros(self.model.num_states)
+        alpha[self.start] = 1.0
+        for w in words:
+            alpha = (alpha[:, None] * self.step[w]).max(0)
+        return float(alpha.max())
+
+    def joint(self, words: list[int], states: list[int]) -> float:
+        """p(words, states)."""
+        p, before = 1.0, self.start
+        for w, s in zip(words, states, strict=True):
+            p, before = p * self.step[w][before, s], s
+        return float(p)
 
     def backward(self, words: list[int]) -> NDArray[np.float64]:
         beta = np.ones(self.model.num_states)

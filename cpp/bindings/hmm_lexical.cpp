@@ -285,11 +285,13 @@ void bind_product(nb::module_& m) {
   nb::class_<LexicalProduct>(m, "LexicalProduct", "Sentences of a lexicalised model that an automaton accepts.")
       .def("__init__",
            [](LexicalProduct* self, const LexicalHmm& model, const Automaton& automaton,
-              const std::vector<WordId>& fixed, std::uint32_t shortest, std::uint32_t longest, int threads) {
+              const std::vector<WordId>& fixed, std::uint32_t shortest, std::uint32_t longest, bool best,
+              int threads) {
              const WithoutGil release;
-             new (self) LexicalProduct(model, automaton, fixed, shortest, longest, threads);
+             new (self) LexicalProduct(model, automaton, fixed, shortest, longest, best, threads);
            },
-           "model"_a, "automaton"_a, "fixed"_a, "shortest"_a, "longest"_a, "threads"_a, nb::keep_alive<1, 2>())
+           "model"_a, "automaton"_a, "fixed"_a, "shortest"_a, "longest"_a, "best"_a, "threads"_a,
+           nb::keep_alive<1, 2>())
       .def_prop_ro("log_prob", &LexicalProduct::log_prob)
       .def("draw",
            [](const LexicalProduct& product, std::uint64_t seed, std::uint64_t stream) {
@@ -297,6 +299,7 @@ void bind_product(nb::module_& m) {
              return product.draw(random);
            },
            "seed"_a, "stream"_a, nb::call_guard<WithoutGil>())
+      .def("best_walk", &LexicalProduct::best_walk, nb::call_guard<WithoutGil>(), "The most probable words and states.")
       .def("word_probabilities",
            [](const LexicalProduct& product, const std::vector<std::uint32_t>& positions) {
              auto rows = released([&] { return product.word_probabilities(positions); });

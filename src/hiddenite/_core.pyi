@@ -1989,12 +1989,15 @@ class LexicalHmm:
 class LexicalProduct:
     """Sentences of a lexicalised model that an automaton accepts."""
 
-    def __init__(self, model: LexicalHmm, automaton: Automaton, fixed: Sequence[int], shortest: int, longest: int, threads: int) -> None: ...
+    def __init__(self, model: LexicalHmm, automaton: Automaton, fixed: Sequence[int], shortest: int, longest: int, best: bool, threads: int) -> None: ...
 
     @property
     def log_prob(self) -> float: ...
 
     def draw(self, seed: int, stream: int) -> Walk: ...
+
+    def best_walk(self) -> Walk:
+        """The most probable words and states."""
 
     def word_probabilities(self, positions: Sequence[int]) -> list[Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """p(word at a position | constraint), for each position."""

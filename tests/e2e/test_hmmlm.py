@@ -291,6 +291,28 @@ def test_generate_with_other_methods(directory: Path, method: str) -> None:
     assert b"fox" in done.stdout
 
 
+def test_generate_the_best_of_a_lexicalised_model(directory: Path) -> None:
+    train = [
+        "hmmlm",
+        "train",
+        "lexical",
+        "corpus.txt",
+        "--preset",
+        "fast",
+        "--seed",
+        "1",
+        "--output",
+        "lexical.hmm",
+        "--quiet",
+    ]
+    succeed(directory, *train)
+    arguments = ["--keywords", "fox", "--length", "6", "--method", "best", "--json", "--quiet"]
+    done = succeed(directory, "hmmlm", "generate", "--model", "lexical.hmm", *arguments)
+    (record,) = records(done.stdout)
+    assert "fox" in record["words"]
+    assert len(record["words"]) == 6
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -147,7 +147,7 @@ def accepted(
 def made_product(
     model: LexicalHmm, automaton: TokenAutomaton, slots: list[int], shortest: int, longest: int
 ) -> LexicalProduct:
-    return LexicalProduct(model, automaton.core(), slots, shortest, longest, 1)
+    return LexicalProduct(model, automaton.core(), slots, shortest, longest, False, 1)
 
 
 @settings(deadline=None, max_examples=40)

@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hiddenite._core import LexicalHmm
-from hiddenite.errors import ModelError
 from hiddenite.hmmlm import HMMLanguageModel
 from hiddenite.hmmlm import constraints as c
 from hiddenite.hmmlm.constraints import Constraint
 from hiddenite.hmmlm.guide import Guide, GuideModel, GuideState
-from tests.lexical_oracle import END, WORDS, Denoted, random_model
+from tests.lexical_oracle import END, FEW, MANY, MOST, WORDS, Denoted, random_model
 from tests.property.test_hmmlm_guide import CASES, Accept
 
 RTOL = 1e-9  # some thousand operations on doubles
@@ -115,7 +114,72 @@ def test_unknown_tokens_are_passed_over_and_threads_do_not_matter() -> None:
     np.testing.assert_array_equal(passed.next_log_probs(), states[0].next_log_probs())
 
 
-def test_the_best_walk_is_refused() -> None:
-    model = HMMLanguageModel(WORDS, [random_model(3, 1, truncated=False)])
-    with pytest.raises(ModelError, match="best words and states"):
-        model.generate(keywords=["a"], method="best", max_length=3)
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    chains=st.integers(1, 3),
+    truncated=st.booleans(),
+    longer=st.sampled_from([FEW, MANY]),
+    case=st.sampled_from(CASES),
+    window=st.tuples(st.integers(0, 3), st.integers(0, 3)),
+)
+def test_the_best_walk_is_that_of_enumeration(
+    *,
+    seed: int,
+    chains: int,
+    truncated: bool,
+    longer: tuple[tuple[int, int], ...],
+    case: tuple[str, Constraint, Accept],
+    window: tuple[int, int],
+) -> None:
+    lexical = random_model(seed, chains, truncated, longer)
+    dense, model = Denoted(lexical), HMMLanguageModel(WORDS, [lexical])
+    shortest, longest = min(window), max(window)
+    law = accepted(dense, case, range(shortest, longest + 1))
+    if not law:
+        return
+    wanted = case[1] & c.words(shortest, longest)
+    found = model.generate(constraint=wanted, max_length=longest, method="best", threads=1)
+    assert math.exp(found.log_prob) == pytest.approx(math.fsum(law.values()), rel=RTOL)
+    sentence = found.sentences[0]
+    words = tuple(WORDS.index(w) for w in sentence.words)
+    assert words in law
+    most = max(dense.best([*of, END]) for of in law)
+    assert dense.joint([*words, END], list(sentence.states)) == pytest.approx(most, rel=RTOL)
+
+
+@pytest.mark.parametrize("seed", [15, 19, 32, 41])  # without a try of every word, each fails with some chains
+@pytest.mark.parametrize("chains", [1, 2])
+def test_the_best_walk_where_all_likely_words_are_a_trap(seed: int, chains: int) -> None:
+    """All words but one make a longer context after «a», and the sentence would end there too soon."""
+    lexical = random_model(seed, chains, False, MOST, ends=True)
+    dense, model = Denoted(lexical), HMMLanguageModel(WORDS, [lexical])
+    one = model.generate(fixed={0: "a"}, length=3, method="best", threads=1).sentences[0]
+    fitting = [words for words in itertools.product(ORDINARY, repeat=3) if words[0] == 3]
+    most = max(dense.best([*words, END]) for words in fitting)
+    words = [WORDS.index(w) for w in one.words]
+    assert dense.joint([*words, END], list(one.states)) == pytest.approx(most, rel=RTOL)
+
+
+def test_the_best_walk_obeys_fixed_words_and_does_not_depend_on_threads() -> None:
+    lexical = random_model(5, 2, truncated=True, longer=MANY)
+    dense, model = Denoted(lexical), HMMLanguageModel(WORDS, [lexical])
+    found = [
+        model.generate(fixed={1: "b"}, length=4, method="best", threads=threads).sentences[0]
+        for threads in (1, 3)
+    ]
+    assert found[0] == found[1]
+    fitting = [words for words in itertools.product(ORDINARY, repeat=4) if words[1] == 4]
+    most = max(dense.best([*words, END]) for words in fitting)
+    words = [WORDS.index(w) for w in found[0].words]
+    assert dense.joint([*words, END], list(found[0].states)) == pytest.approx(most, rel=RTOL)
+
+
+def test_sabotage_a_draw_is_not_the_best_walk() -> None:
+    """The law above tells a likely sentence from the best one."""
+    lexical = random_model(5, 2, truncated=True)
+    dense, model = Denoted(lexical), HMMLanguageModel(WORDS, [lexical])
+    drawn = model.generate(5, length=3, seed=1).sentences
+    most = max(dense.best([*words, END]) for words in itertools.product(ORDINARY, repeat=3))
+    joint = [dense.joint([*(WORDS.index(w) for w in one.words), END], list(one.states)) for one in drawn]
+    assert any(p < most * (1 - RTOL) for p in joint)

@@ -40,6 +40,14 @@ def test_more_words_get_more_states_and_contexts() -> None:
     assert LexicalOptions(preset="fast").settings(900_000, 30_000).tokens_per_context[2] == 0
 
 
+def test_more_text_gets_more_hidden_states_a_class() -> None:
+    found = [
+        LexicalOptions().settings(tokens, 10_000).states_per_class for tokens in (900_000, 2 * 10**6, 10**8)
+    ]
+    assert found == [12, 16, 16]
+    assert LexicalOptions(preset="best").settings(10**8, 10_000).states_per_class == 16
+
+
 def test_states_go_step_by_step() -> None:
     steps = pruning_steps(1000)
     assert steps[0] == 2000

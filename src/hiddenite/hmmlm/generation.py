@@ -37,12 +37,7 @@ def product(
     """Return the product of an automaton with a chain; slots are fixed words, window the lengths."""
     if not isinstance(chain, LexicalHmm):
         return HmmProduct(chain, automaton, slots, *window, best, threads)
-    if best:
-        raise ModelError(
-            "the best words and states of a lexicalised model would need every word in each of its contexts; "
-            "use the method sample or rescore"
-        )
-    return LexicalProduct(chain, automaton, slots, *window, threads)
+    return LexicalProduct(chain, automaton, slots, *window, best, threads)
 
 
 class Question:
@@ -154,9 +149,7 @@ def draw(
     if method == "best":
         maxima = question.products(chains, True, threads)
         m = int(np.argmax(_joint(maxima, weights)))
-        best = maxima[m]
-        assert isinstance(best, HmmProduct)
-        return Drawn([(m, best.best_walk())], log_prob)
+        return Drawn([(m, maxima[m].best_walk())], log_prob)
     rng = np.random.default_rng(check_seed(seed))
     number = n if method == "sample" else max(n, candidates)
     members = rng.choice(len(chains), number, p=np.exp(joint - log_prob) / np.exp(joint - log_prob).sum())

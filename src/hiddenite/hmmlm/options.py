@@ -155,6 +155,7 @@ _BY_PRESET = {
 }
 _TOKENS_PER_STATE = 64  # of hidden states: a small text gets fewer
 _TOKENS_OF_PRESETS, _WORDS_OF_PRESETS = 1e6, 10_500  # more text gets more states, and so do more words
+_MOST_STATES_PER_CLASS = 16  # of the preset default: the product of three chains has their cube
 _MOST_PRUNED_AGAIN = 1 << 18  # states; counting visits takes longer than it is worth where there are more
 
 
@@ -174,17 +175,18 @@ class LexicalOptions(Options):
         fitting = max(1, tokens // (_TOKENS_PER_STATE * clusters))
         more_text, more_words = max(1.0, tokens / _TOKENS_OF_PRESETS), max(1.0, words / _WORDS_OF_PRESETS)
         two, three, four = preset.tokens_per_context
-        states = self.states
+        states, of_class = self.states, preset.states_per_class
         power = 0.5  # fast keeps all states, best nearly all that matter
         if self.preset == "default":
-            power = 2.0
+            power = 2.5
+            of_class = min(_MOST_STATES_PER_CLASS, round(of_class * math.sqrt(more_text)))
             two, three, four = (math.ceil(each / more_words) for each in (two, three, four))
         if states is None and preset.states is not None:
             states = round(preset.states * more_text * more_words**power)
         return dataclasses.replace(
             preset,
             clusters=clusters,
-            states_per_class=min(preset.states_per_class, fitting),
+            states_per_class=min(of_class, fitting),
             states=states,
             prunes_again=preset.prunes_again and states is not None and states <= _MOST_PRUNED_AGAIN,
             tokens_per_context=(two, three, four),

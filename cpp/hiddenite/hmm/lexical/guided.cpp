@@ -16,8 +16,13 @@ ContextId context_of(const std::vector<double>& belief) { return static_cast<Con
 }  // namespace
 
 LexicalAhead::LexicalAhead(const LexicalHmm& model, const Automaton& automaton,
-                           const std::vector<AutomatonEdge>& edges)
-    : model_(model), backward_(model), class_of_(automaton.class_of), num_classes_(automaton.num_classes()) {
+                           const std::vector<AutomatonEdge>& edges, bool best)
+    : model_(model), class_of_(automaton.class_of), num_classes_(automaton.num_classes()) {
+  if (best) {
+    maxima_ = std::make_unique<LexicalMaxima>(model);
+  } else {
+    backward_ = std::make_unique<LexicalBackward>(model);
+  }
   for (const AutomatonEdge& edge : edges) edge_classes_.push_back(edge.classes);
 }
 
@@ -42,7 +47,11 @@ void LexicalAhead::apply(const AheadStep& step, const double* next, double* out,
       }
     }
   }
-  backward_.step(ahead.data(), step.width, out, threads);
+  if (maxima_ != nullptr) {
+    maxima_->step(ahead.data(), step.width, out, threads);
+  } else {
+    backward_->step(ahead.data(), step.width, out, threads);
+  }
 }
 
 void LexicalAhead::emit(const AheadStep&, const double*, double*) const {
@@ -103,8 +112,7 @@ void GuidedLexical::next_words(const std::vector<double>& belief, const NextColu
 
 std::unique_ptr<AheadOperator> GuidedLexical::ahead(const Automaton& automaton,
                                                     const std::vector<AutomatonEdge>& edges, bool best) const {
-  if (best) throw ModelError("the best walk of a lexicalised model is not known");
-  return std::make_unique<LexicalAhead>(model_, automaton, edges);
+  return std::make_unique<LexicalAhead>(model_, automaton, edges, best);
 }
 
 }  // namespace hiddenite::hmm

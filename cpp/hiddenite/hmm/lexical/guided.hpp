@@ -2,7 +2,8 @@
 //
 // A belief is the context of the words so far and the probabilities of its states. Values are those of the states
 // after the word, B_t(q, s) of ahead.hpp: a state knows its last word, so what the automaton makes of a word only
-// says which column the states of its contexts take, and one backward step (backward.hpp) does the rest. A word
+// says which column the states of its contexts take, and one backward step (backward.hpp, or maxima.hpp for the
+// best words and states) does the rest. A word
 // that the model does not know is passed over: context and probabilities stay.
 #pragma once
 
@@ -11,19 +12,22 @@
 
 #include "hiddenite/hmm/guide/ahead.hpp"
 #include "hiddenite/hmm/lexical/backward.hpp"
+#include "hiddenite/hmm/lexical/maxima.hpp"
 
 namespace hiddenite::hmm {
 
 class LexicalAhead final : public AheadOperator {
  public:
-  LexicalAhead(const LexicalHmm& model, const Automaton& automaton, const std::vector<AutomatonEdge>& edges);
+  LexicalAhead(const LexicalHmm& model, const Automaton& automaton, const std::vector<AutomatonEdge>& edges,
+               bool best);
   void apply(const AheadStep& step, const double* next, double* out, int threads) const override;
   // States do not emit here, so there is nothing before the word: throws ModelError.
   void emit(const AheadStep& step, const double* next, double* out) const override;
 
  private:
   const LexicalHmm& model_;
-  LexicalBackward backward_;
+  std::unique_ptr<LexicalBackward> backward_;  // one of the two: sums, or
+  std::unique_ptr<LexicalMaxima> maxima_;      // maxima
   std::vector<std::uint32_t> class_of_;                    // [word]
   std::vector<std::vector<std::uint32_t>> edge_classes_;   // [edge]
   std::uint32_t num_classes_;
@@ -40,7 +44,6 @@ class GuidedLexical final : public GuidedChain {
   double advance(WordId w, std::vector<double>& belief) const override;
   void next_words(const std::vector<double>& belief, const NextColumns& columns, const std::vector<WordId>& words,
                   int threads, double* probability, double* joint, double* unknown) const override;
-  // Throws ModelError for `best`: maxima do not share work between contexts.
   std::unique_ptr<AheadOperator> ahead(const Automaton& automaton, const std::vector<AutomatonEdge>& edges,
                                        bool best) const override;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "hiddenite/base/error.hpp"
@@ -21,9 +22,9 @@ constexpr double MOST_WORK = 4e9;  // steps of states by words
 }  // namespace
 
 LexicalProduct::LexicalProduct(const LexicalHmm& model, Automaton automaton, std::vector<WordId> fixed,
-                               std::uint32_t shortest, std::uint32_t longest, int threads)
+                               std::uint32_t shortest, std::uint32_t longest, bool best, int threads)
     : model_(model), guided_(model), automaton_(std::move(automaton)), fixed_(std::move(fixed)), shortest_(shortest),
-      longest_(longest), threads_(threads) {
+      longest_(longest), best_(best), threads_(threads) {
   automaton_.check(model.num_words());
   if (shortest > longest) throw ModelError("the shortest sentence is longer than the longest");
   fixed_.resize(longest, NO_WORD);
@@ -34,8 +35,8 @@ LexicalProduct::LexicalProduct(const LexicalHmm& model, Automaton automaton, std
   for (WordId w = 0; w < model.num_words(); ++w) {
     if (w != SENTENCE_END && model.emits(w)) emitted_.push_back(w);
   }
-  if (std::count(fixed_.begin(), fixed_.end(), NO_WORD) > 1) {
-    ahead_ = std::make_unique<Ahead>(guided_, automaton_, LengthWindow{fixed_, shortest_, longest_}, false, threads_);
+  if (best_ || std::count(fixed_.begin(), fixed_.end(), NO_WORD) > 1) {
+    ahead_ = std::make_unique<Ahead>(guided_, automaton_, LengthWindow{fixed_, shortest_, longest_}, best_, threads_);
   } else {
     layers_.resize(std::size_t{longest_} + 1);
     reach();
@@ -51,6 +52,14 @@ double LexicalProduct::first_value(double& log_scale) const {
   if (ahead_ == nullptr) {
     log_scale = layers_[0].log_scale[automaton_.start];
     return layers_[0].values[layers_[0].place.at(key(automaton_.start, SENTENCE_BEGIN))];
+  }
+  if (best_) {
+    log_scale = common_scale(0, automaton_.start);
+    double most = 0.0;
+    each_step(0, automaton_.start, SENTENCE_BEGIN, 0, log_scale, [&](WordId, double value) {
+      most = std::max(most, value);
+    });
+    return most;
   }
   const NextColumns columns = ahead_->columns(0, automaton_.start, log_scale);
   std::vector<double> probability(model_.num_words()), joint(model_.num_words()), unknown(columns.column.size());
@@ -149,47 +158,57 @@ void LexicalProduct::backward_reached(std::uint32_t t) {
   }
 }
 
-Walk LexicalProduct::draw(Random& random) const {
+// visit(w, value) for each word that may follow the state at `place` of x, </s> among them: its summand of B_t(q, s),
+// or what the maximum is taken of, over exp(common).
+template <class Visit>
+void LexicalProduct::each_step(std::uint32_t t, std::uint32_t q, ContextId x, std::uint32_t place, double common,
+                               Visit visit) const {
+  LexicalMove move(model_);
+  if (may_end(t, q)) {
+    move.open(x, SENTENCE_END);
+    visit(SENTENCE_END, std::exp(-common) * move.probability(place));
+  }
+  std::vector<double> ahead;
+  each_word(t, q, [&](WordId w, std::uint32_t next) {
+    const double scale = log_scale(t + 1, next);
+    if (scale == LOG_ZERO) return;
+    move.open(x, w);
+    read_values(t + 1, next, move.to(), ahead);
+    const std::vector<double>& share = move.entering(place);
+    double rest = 0.0;
+    for (std::uint32_t j = 0; j < share.size(); ++j) {
+      rest = best_ ? std::max(rest, share[j] * ahead[j]) : rest + share[j] * ahead[j];
+    }
+    visit(w, std::exp(scale - common) * move.probability(place) * rest);
+  });
+}
+
+// choose(weights) picks the place of one of them.
+template <class Choose>
+Walk LexicalProduct::walk(Choose choose) const {
   if (log_prob_ == LOG_ZERO) throw ModelError("no sentence of the model satisfies the constraint");
   Walk result;
   std::uint32_t q = automaton_.start, place = 0;
   ContextId x = SENTENCE_BEGIN;
   LexicalMove move(model_);
   std::vector<WordId> words;
-  std::vector<double> cumulative, ahead;
-  const auto pick = [&] { return random.draw(cumulative); };
+  std::vector<double> weights, ahead;
   for (std::uint32_t t = 0; t <= longest_; ++t) {
     check_interrupt();
     words.clear();
-    cumulative.clear();
-    double sum = 0.0;
-    const double common = common_scale(t, q);
-    if (may_end(t, q)) {
-      move.open(x, SENTENCE_END);
-      words.push_back(SENTENCE_END);
-      cumulative.push_back(sum += std::exp(-common) * move.probability(place));
-    }
-    // The summands of B_t(q, s) by word.
-    each_word(t, q, [&](WordId w, std::uint32_t next) {
-      const double scale = log_scale(t + 1, next);
-      if (scale == LOG_ZERO) return;
-      move.open(x, w);
-      read_values(t + 1, next, move.to(), ahead);
-      const std::vector<double>& share = move.entering(place);
-      double rest = 0.0;
-      for (std::uint32_t j = 0; j < share.size(); ++j) rest += share[j] * ahead[j];
+    weights.clear();
+    each_step(t, q, x, place, common_scale(t, q), [&](WordId w, double value) {
       words.push_back(w);
-      cumulative.push_back(sum += std::exp(scale - common) * move.probability(place) * rest);
+      weights.push_back(value);
     });
-    const WordId w = words[pick()];
+    const WordId w = words[choose(weights)];
     move.open(x, w);
-    const std::vector<double> share = move.entering(place);
-    cumulative.clear();
-    sum = 0.0;
-    ahead.assign(share.size(), 1.0);
-    if (w != SENTENCE_END) read_values(t + 1, target(q, w), move.to(), ahead);
-    for (std::uint32_t j = 0; j < share.size(); ++j) cumulative.push_back(sum += share[j] * ahead[j]);
-    place = static_cast<std::uint32_t>(pick());
+    weights = move.entering(place);
+    if (w != SENTENCE_END) {
+      read_values(t + 1, target(q, w), move.to(), ahead);
+      for (std::uint32_t j = 0; j < weights.size(); ++j) weights[j] *= ahead[j];
+    }
+    place = static_cast<std::uint32_t>(choose(weights));
     x = move.to();
     result.states.push_back(static_cast<HiddenState>(model_.state_begin[x] + place));
     if (w == SENTENCE_END) return result;
@@ -199,9 +218,24 @@ Walk LexicalProduct::draw(Random& random) const {
   return result;
 }
 
+Walk LexicalProduct::draw(Random& random) const {
+  if (best_) throw ModelError("the product was built for the best walk");
+  return walk([&](std::vector<double>& weights) {
+    std::partial_sum(weights.begin(), weights.end(), weights.begin());
+    return random.draw(weights);
+  });
+}
+
+Walk LexicalProduct::best_walk() const {
+  if (!best_) throw ModelError("the product was built for draws");
+  return walk([](const std::vector<double>& weights) {
+    return static_cast<std::size_t>(std::max_element(weights.begin(), weights.end()) - weights.begin());
+  });
+}
+
 std::vector<std::vector<double>> LexicalProduct::word_probabilities(
     const std::vector<std::uint32_t>& positions) const {
-  if (shortest_ != longest_) throw ModelError("word probabilities need an exact length");
+  if (best_ || shortest_ != longest_) throw ModelError("word probabilities need an exact length and sums");
   if (log_prob_ == LOG_ZERO) throw ModelError("no sentence of the model satisfies the constraint");
   std::vector<std::vector<double>> result(positions.size());
   const std::uint32_t last = positions.empty() ? 0 : *std::max_element(positions.begin(), positions.end()) + 1;

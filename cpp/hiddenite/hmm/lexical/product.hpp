@@ -4,8 +4,8 @@
 // automaton in q and the model in s, is accepted,
 //   B_t(q, s) = [may end] p(</s> | s) + [t < longest] sum_w sum_s' P(w, s' | s) B_{t+1}(delta(q, w), s')
 // and that of the constraint is B_0(start, <s>). If more than one position is open, B is computed for all states
-// (guided.hpp, ahead.hpp); else only the contexts that can be reached are worked through, word by word, which is
-// little then. Numbers are scaled at each t and q.
+// (guided.hpp, ahead.hpp), as it is for the best walk, with maxima instead of sums; else only the contexts that can be
+// reached are worked through, word by word, which is little then. Numbers are scaled at each t and q.
 #pragma once
 
 #include <memory>
@@ -22,10 +22,13 @@ class LexicalProduct {
  public:
   // As HmmProduct.
   LexicalProduct(const LexicalHmm& model, Automaton automaton, std::vector<WordId> fixed, std::uint32_t shortest,
-                 std::uint32_t longest, int threads);
+                 std::uint32_t longest, bool best, int threads);
 
+  // ln of the probability that a sentence satisfies the constraint; of the best walk, with maxima.
   double log_prob() const { return log_prob_; }
   Walk draw(Random& random) const;
+  // The most probable words and states; needs `best`.
+  Walk best_walk() const;
   std::vector<std::vector<double>> word_probabilities(const std::vector<std::uint32_t>& positions) const;
 
  private:
@@ -53,6 +56,11 @@ class LexicalProduct {
   // ln of a scale that no summand of B_t(q, .) exceeds.
   double common_scale(std::uint32_t t, std::uint32_t q) const;
   template <class Visit>
+  void each_step(std::uint32_t t, std::uint32_t q, ContextId x, std::uint32_t place, double common,
+                 Visit visit) const;
+  template <class Choose>
+  Walk walk(Choose choose) const;
+  template <class Visit>
   void each_word(std::uint32_t t, std::uint32_t q, Visit visit) const;
 
   const LexicalHmm& model_;
@@ -60,6 +68,7 @@ class LexicalProduct {
   Automaton automaton_;
   std::vector<WordId> fixed_;
   std::uint32_t shortest_, longest_;
+  bool best_;
   int threads_;
   std::vector<WordId> emitted_;  // all words but </s>
   std::vector<Layer> layers_;    // [t]; empty if all states have values
