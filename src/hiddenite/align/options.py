@@ -1,7 +1,7 @@
 """The options of training; ``cpp/hiddenite/align/gibbs.hpp`` has the formulas and the defaults.
 
 The number of sweeps and of chains is chosen from the size of the corpus unless it is given. What is spent is
-what other aligners cost: about 8,200 / pairs^0.43 sweeps in all. A second chain, which begins elsewhere and
+what other aligners cost: about 9,600 / pairs^0.45 sweeps in all. A second chain, which begins elsewhere and
 ends in another of the ways to explain the text, is worth more than a longer first one, until chains are too
 short to settle: at equal cost three chains of 25 sweeps beat two of 37 and four of 18 (100,000 pairs). So the
 number of chains and their length both grow with the root of what is spent. One sweep of a chain in 25 is with
@@ -20,10 +20,10 @@ from hiddenite.align.fertilities import ESTIMATORS
 from hiddenite.options import Options, option
 
 _CORE = GibbsOptions()
-_ALL_SWEEPS, _POWER = 8_200, 0.43  # times 1 / pairs^power: what is spent
+_ALL_SWEEPS, _POWER = 9_600, 0.45  # times 1 / pairs^power: what is spent
 _SHARES = {"model1_sweeps": 0.04, "hmm_sweeps": 0.16, "fertility_sweeps": 0.8}
 _CHAIN = 7  # sweeps of a chain for each chain there is
-_SHORTEST, _LONGEST = 18, 48  # sweeps of a chain
+_SHORTEST, _LONGEST = 17, 48  # sweeps of a chain
 _MOST_CHAINS = 9
 _LARGEST_FERTILITY = 250
 _MOST_JUMP_WORDS = 10_000
