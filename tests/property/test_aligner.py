@@ -218,7 +218,13 @@ def test_options_are_the_cores() -> None:
 
 @pytest.mark.parametrize(
     ("pairs", "sweeps", "chains"),
-    [(100_000, (1, 3, 14), 3), (10**7, (1, 3, 14), 1), (250, (2, 8, 38), 9), (20_000, (1, 4, 22), 4)],
+    [
+        (100_000, (1, 3, 14), 3),
+        (500_000, (1, 3, 14), 1),
+        (10**7, (1, 3, 14), 1),
+        (250, (2, 8, 38), 9),
+        (20_000, (1, 4, 22), 4),
+    ],
 )
 def test_sweeps_follow_the_size_of_the_corpus(pairs: int, sweeps: tuple[int, ...], chains: int) -> None:
     options = AlignerOptions().for_corpus(pairs)

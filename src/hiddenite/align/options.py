@@ -1,11 +1,12 @@
 """The options of training; ``cpp/hiddenite/align/gibbs.hpp`` has the formulas and the defaults.
 
 The number of sweeps and of chains is chosen from the size of the corpus unless it is given. What is spent is
-what other aligners cost: about 9,600 / pairs^0.45 sweeps in all. A second chain, which begins elsewhere and
-ends in another of the ways to explain the text, is worth more than a longer first one, until chains are too
-short to settle: at equal cost three chains of 25 sweeps beat two of 37 and four of 18 (100,000 pairs). So the
-number of chains and their length both grow with the root of what is spent. One sweep of a chain in 25 is with
-the lexicon alone: the first links, drawn by how often words meet, are as good as what more of them give.
+what other aligners cost: about 9,600 / pairs^0.45 sweeps in all, beyond 250,000 pairs fewer. A second chain,
+which begins elsewhere and ends in another of the ways to explain the text, is worth more than a longer first
+one, until chains are too short to settle: at equal cost three chains of 25 sweeps beat two of 37 and four of
+18 (100,000 pairs). So the number of chains and their length both grow with the root of what is spent. One
+sweep of a chain in 25 is with the lexicon alone: the first links, drawn by how often words meet, are as good
+as what more of them give.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from hiddenite.options import Options, option
 _CORE = GibbsOptions()
 _ALL_SWEEPS, _POWER = 9_600, 0.45  # times 1 / pairs^power: what is spent
 _SHARES = {"model1_sweeps": 0.04, "hmm_sweeps": 0.16, "fertility_sweeps": 0.8}
+_MOST_SENTENCES = 9_000_000  # all sweeps together, of texts that leave a chain long enough
 _CHAIN = 7  # sweeps of a chain for each chain there is
 _SHORTEST, _LONGEST = 17, 48  # sweeps of a chain
 _MOST_CHAINS = 9
@@ -94,7 +96,8 @@ class AlignerOptions(Options):
 
     def for_corpus(self, num_pairs: int) -> AlignerOptions:
         """Fill in what depends on the number of sentence pairs, and what links of the text itself need."""
-        spent = _ALL_SWEEPS / max(num_pairs, 1) ** _POWER
+        pairs = max(num_pairs, 1)
+        spent = min(_ALL_SWEEPS / pairs**_POWER, _MOST_SENTENCES / pairs)
         chains = max(1, min(round(math.sqrt(spent / _CHAIN)), int(spent / _SHORTEST), _MOST_CHAINS))
         length = min(max(spent / chains, _SHORTEST), _LONGEST)
         chosen: dict[str, Any] = {name: max(1, round(share * length)) for name, share in _SHARES.items()}
