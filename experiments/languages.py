@@ -79,9 +79,9 @@ Written by `experiments/languages.py` of what is in experiments/results/language
 which were fixed before two models were compared. `make experiments-full` goes on with the missing cells.
 Many-to-one accuracy in percent, the number of seeds in brackets, the papers' figure after a stroke. Where a
 model has one seed, a difference of a point or two may be chance. The treebanks' editions differ from the
-papers' in size and tags. The cells of consensus but EWT, and Lex-HMM+LM on Turkish, were made before one-tag
-moves drew their tags from a proposal: the law is the same, but what a seed gives today is another draw from
-it. Local, Type and PYP-HMM+LM are the same to the last bit. Cells that are not in the table were not run.
+papers' in size and tags. Lex-HMM+LM on Turkish was made before one-tag moves drew their tags from a proposal:
+the law is the same, but what a seed gives today is another draw from it. Local, Type and PYP-HMM+LM are the
+same to the last bit. Consensus is of eight chains. Cells that are not in the table were not run.
 """
 
 
