@@ -215,7 +215,7 @@ def test_the_same_seed_gives_the_same_model_for_any_threads() -> None:
 
 @pytest.mark.parametrize(
     ("tokens", "words", "states"),
-    [(930_000, 10_001, 131_072), (10_000, 42_000, 2_097_152), (4_000_000, 9, 524_288)],
+    [(930_000, 10_001, 131_072), (10_000, 42_000, 4_194_304), (4_000_000, 9, 524_288)],
 )
 def test_more_text_and_more_words_get_more_states(tokens: int, words: int, states: int) -> None:
     assert LexicalOptions().settings(tokens, words).states == states
