@@ -109,6 +109,13 @@ class Guided:
         """Return the figures but for the time."""
         return f"{self.exact:,.0f} weights computed, error at most {self.error:.1e}"
 
+    def rows(self, size: str, bar: str) -> list[tuple[str, str, str]]:
+        """Return the median token and the slowest, for a model of a size."""
+        return [
+            (f"a guided token, {size}: {self.cells()}", f"{1e3 * self.seconds:.1f} ms", bar),
+            ("the slowest", f"{1e3 * self.slowest:.1f} ms", "–"),
+        ]
+
 
 def guided_tokens(
     guide: Guide, scores: Callable[[Sequence[int]], NDArray[np.float64]], tokens: int
@@ -202,12 +209,7 @@ def dense(quick: bool) -> Row:
     token, some = all_weights(made, 8), all_weights(made, 20, CANDIDATES)
     guided = guided_tokens(made, random_scores(v), 10 if quick else 50)
     rows = [
-        (
-            f"a guided token, {z:,} states × {v:,} tokens: {guided.cells()}",
-            f"{1e3 * guided.seconds:.1f} ms",
-            "20 ms",
-        ),
-        ("its slowest of 50", f"{1e3 * guided.slowest:.1f} ms", "–"),
+        *guided.rows(f"{z:,} states × {v:,} tokens", "20 ms"),
         (f"a token, the weights of {CANDIDATES} candidates alone", f"{1e3 * some:.1f} ms", "20 ms"),
         ("a token, the weights of all tokens exactly, without scores", f"{1e3 * token:.1f} ms", "20 ms"),
         ("precomputation for it", f"{before:.2f} s", "5 s"),
@@ -235,12 +237,7 @@ def large(quick: bool) -> Row:
     made, before = make_guide(model)
     guided = guided_tokens(made, random_scores(v), 10 if quick else 20)
     rows = [
-        (
-            f"a guided token, {z:,} states × {v:,} tokens: {guided.cells()}",
-            f"{1e3 * guided.seconds:.1f} ms",
-            "100 ms",
-        ),
-        ("its slowest of 20", f"{1e3 * guided.slowest:.1f} ms", "–"),
+        *guided.rows(f"{z:,} states × {v:,} tokens", "100 ms"),
         (
             "a token, the weights of all tokens exactly, without scores",
             f"{1e3 * all_weights(made, 4):.1f} ms",

@@ -117,6 +117,34 @@ def test_scores_far_above_all_that_is_possible_do_not_hide_the_rest(rng: np.rand
     assert 0 < off_by(state, possible, weighed, 1.0) <= weighed.error <= 0.03
 
 
+def test_a_constraint_as_unlikely_as_a_double_allows_has_weights_and_bounds() -> None:
+    """40 fixed words of 1e-8 each: their probability is below the least double, its logarithm is not."""
+    length, rare = 40, 5
+    emission = np.full((2, 1200), 1.0)
+    emission[:, rare] = 1e-8 * 1200
+    emission /= emission.sum(1, keepdims=True)
+    chain = DenseHmm(
+        np.full(2, 0.5),
+        np.full(4, 0.5, np.float32),
+        np.ascontiguousarray(emission.T).astype(np.float32).reshape(-1),
+        1200,
+        END,
+    )
+    texts = [None, *(f" w{i}".encode() for i in range(1, 1200))]
+    phrase = " ".join([f"w{rare}"] * length)
+    guide = Guide(GuideModel.dense(chain, texts, end=END), c.all_of(phrase), max_length=length + 2, threads=1)
+    state = guide.start()
+    assert state.log_prob() < -709
+    exact = state.log_weights()
+    lower, guess, upper = state.log_weight_bounds()
+    assert np.isfinite(exact[rare])
+    assert (lower <= exact + 1e-9).all()
+    assert (exact <= upper + 1e-9).all()
+    np.testing.assert_allclose(state.log_weights(tokens=[rare, 7]), exact[[rare, 7]], atol=1e-9)
+    assert off_by(state, np.zeros(1200), weigh(state, np.zeros(1200), temperature=200.0), 200.0) <= 1e-4
+    assert np.isfinite(guess[rare])
+
+
 def test_sabotage_bounds_that_are_too_narrow_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tenth of the way to both bounds: some law is further off than the answer says."""
     honest = GuideState.log_weight_bounds

@@ -217,9 +217,8 @@ class GuideState:
         words = self.guide.model.word_of
         known = np.maximum(words, 0)
         probability = np.where(words < 0, 0.0, probability[known])
-        ratio = self._ratio(np.arange(len(words)), probability, joint[known], unknown / total, 1.0 / total)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(ratio) / temperature)
+        found = self._log_ratio(np.arange(len(words)), probability, joint[known], unknown, -math.log(total))
+        return np.asarray(found / temperature)
 
     def _weights_of(self, tokens: Sequence[int] | NDArray[np.int64], temperature: float) -> LogWeights:
         """The weights of some tokens; the normaliser comes from classes of words, not from all of them."""
@@ -231,33 +230,33 @@ class GuideState:
             return self._allowed()[chosen]
         words = self.guide.model.word_of[chosen]
         probability, joint, unknown, scale = self._next(np.maximum(words, 0).tolist())
-        factor = math.exp(scale - total)
-        ratio = self._ratio(chosen, np.where(words < 0, 0.0, probability), joint, unknown * factor, factor)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(ratio) / temperature)
+        probability = np.where(words < 0, 0.0, probability)
+        return np.asarray(self._log_ratio(chosen, probability, joint, unknown, scale - total) / temperature)
 
-    def _ratio(
+    def _log_ratio(
         self,
         tokens: NDArray[np.int64],
         probability: NDArray[np.float64],
         joint: NDArray[np.float64],
         unknown: NDArray[np.float64],
-        factor: float,
-    ) -> NDArray[np.float64]:
-        """p(constraint | prefix, token) / p(constraint | prefix).
+        log_scale: float,
+    ) -> LogWeights:
+        """ln p(constraint | prefix, token) - ln p(constraint | prefix); both may be as small as exp(-1000).
 
         A token that cannot come by the chain counts as one that says nothing of the states.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
-            known = joint / probability * factor
-        ratio = np.where(probability > 0, known, unknown[self.guide._class_of[tokens]])
+            known = joint / probability
+            ratio = (
+                np.log(np.where(probability > 0, known, unknown[self.guide._class_of[tokens]])) + log_scale
+            )
         fixed = self.guide.fixed.get(len(self.tokens))
         if fixed is not None:
-            ratio[tokens != fixed] = 0.0
+            ratio[tokens != fixed] = -np.inf
         if self.guide.model.end is not None:
             at_end = (tokens == self.guide.model.end) & ~(probability > 0)
-            ratio[at_end] = math.exp(-self.log_prob()) if at_end.any() and self.is_satisfied else 0.0
-        return ratio
+            ratio[at_end] = -self.log_prob() if at_end.any() and self.is_satisfied else -np.inf
+        return np.asarray(ratio)
 
     def log_weight_bounds(self) -> tuple[LogWeights, LogWeights, LogWeights]:
         """For each token a lower bound of its log weight, a guess and an upper bound, read from the states.
@@ -272,21 +271,20 @@ class GuideState:
         if total == -math.inf:
             return (self._allowed(),) * 3
         parts = [g.next_bounds(p) for g, p in zip(self.guide._guides, self._prefixes, strict=True)]
-        scaled = [
-            (np.stack(part[:3]) * math.exp(part[3] - total), share)
-            for part, share in zip(parts, self._shares, strict=True)
-            if share > 0
-        ]
-        mean = sum((share * part[2] for part, share in scaled), np.zeros_like(scaled[0][0][2]))
-        least = np.minimum(np.min([part[0] for part, _ in scaled], axis=0), mean)
-        most = np.maximum(np.max([part[1] for part, _ in scaled], axis=0), mean)
+        with np.errstate(divide="ignore"):
+            logs = [np.log(np.stack(part[:3])) + (part[3] - total) for part in parts]
+            voices = [
+                (part, math.log(share)) for part, share in zip(logs, self._shares, strict=True) if share > 0
+            ]
+        mean = np.logaddexp.reduce([part[2] + log_share for part, log_share in voices])
+        least = np.minimum(np.min([part[0] for part, _ in voices], axis=0), mean)
+        most = np.maximum(np.max([part[1] for part, _ in voices], axis=0), mean)
         return self._bound(least), self._bound(mean), self._bound(most)
 
-    def _bound(self, by_class: NDArray[np.float64]) -> LogWeights:
-        """The logarithm by token of what is known by class; the end and fixed tokens are known themselves."""
+    def _bound(self, by_class: LogWeights) -> LogWeights:
+        """By token what is known by class; the end and fixed tokens are known themselves."""
         guide = self.guide
-        with np.errstate(divide="ignore"):
-            values = np.asarray(np.log(by_class)[guide._class_of])
+        values = np.asarray(by_class[guide._class_of])
         fixed, end = guide.fixed.get(len(self.tokens)), guide.model.end
         if fixed is not None:
             values[np.arange(guide.num_tokens) != fixed] = -np.inf
