@@ -167,9 +167,10 @@ def latent_classes(
     """
     posterior = np.full((len(first), num_classes), DOUBT / num_classes)
     posterior[np.arange(len(first)), first] += 1.0 - DOUBT
+    groups = [_group(row) for row in labels]
     steps: list[LatentStep] = []
     while len(steps) < MAX_STEPS:
-        steps.append(_step(labels, weights, posterior))
+        steps.append(_step(groups, weights, posterior))
         posterior = steps[-1].posterior
         if len(steps) > 1:
             gain = steps[-1].objective - steps[-2].objective
@@ -178,7 +179,23 @@ def latent_classes(
     return steps
 
 
-def _step(labels: Labels, weights: Floats, posterior: Floats) -> LatentStep:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Groups:
+    """The items of one chain, put together by their label: sums over a label are then sums over a slice."""
+
+    labels: NDArray[np.int32]  # [item]
+    order: NDArray[np.int64]  # items, by label
+    begin: NDArray[np.int64]  # of each label that occurs, in ``order``
+    found: NDArray[np.int32]  # these labels
+
+
+def _group(labels: NDArray[np.int32]) -> _Groups:
+    order = np.argsort(labels, kind="stable")
+    found, begin = np.unique(labels[order], return_index=True)
+    return _Groups(labels, order, begin, found)
+
+
+def _step(chains: list[_Groups], weights: Floats, posterior: Floats) -> LatentStep:
     """Find the tables given the posterior, and the posterior given the tables."""
     num_classes = posterior.shape[1]
     mass = posterior * weights[:, None]
@@ -186,11 +203,11 @@ def _step(labels: Labels, weights: Floats, posterior: Floats) -> LatentStep:
     log_shares = np.log(shares / shares.sum())
     logs = np.tile(log_shares, (len(posterior), 1))
     prior = SMOOTHING * log_shares.sum()
-    for row in labels:
+    for chain in chains:
         table = np.full((num_classes, num_classes), SMOOTHING)  # [label, class]
-        np.add.at(table, row, mass)
+        table[chain.found] += np.add.reduceat(mass[chain.order], chain.begin, axis=0)
         log_table = np.log(table / table.sum(axis=0))
-        logs += log_table[row]
+        logs += log_table[chain.labels]
         prior += SMOOTHING * log_table.sum()
     top = logs.max(axis=1, keepdims=True)
     scaled = np.exp(logs - top)
