@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+import hiddenite
 from hiddenite.cli.demo_induce import demo_induce
 from tests.e2e.command import names, run, start, succeed
 
@@ -122,21 +123,28 @@ def test_a_checkpoint_is_gone_on_with(place: Path) -> None:
     assert names(place / "kept") == ["run.induction"]
     done = run(place, *QUICK, "--checkpoint", "kept")
     assert done.status == 1
-    assert "is a run with another chains (2 there, 1 here); delete it to begin anew" in done.stderr
+    assert "kept/run.induction: is a run with chains 2, not 1; give the command of that run" in done.stderr
 
 
 def test_an_interrupted_run_goes_on(place: Path) -> None:
     """Control-C keeps the sweeps that are done, and the same command ends as if nothing had happened."""
     arguments = [*RUN[:5], "--iterations", "4000", "--seed", "1", "--model", "pyp", "--output"]
-    assert run(place, *arguments, "whole").status == 0
+    process = start(place, [*arguments, "whole"])
+    assert process.stderr is not None
+    assert process.stderr.readline() == b"hiddenite: seed 1\n"
+    begun = time.monotonic()
+    process.communicate(timeout=120)
+    seconds = time.monotonic() - begun  # that the sweeps take here and now
     process = start(place, [*arguments, "t", "--checkpoint", "kept"])
     assert process.stderr is not None
     assert process.stderr.readline() == b"hiddenite: seed 1\n"
-    time.sleep(0.3)
+    time.sleep(seconds / 2)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert stderr == b"hiddenite: interrupted; no output was changed, run the command again\n"
+    assert (
+        stderr == b"hiddenite: interrupted; the run is kept in kept, run the command again to continue it\n"
+    )
     assert names(place / "kept") == ["run.induction"]
     assert "t" not in names(place)
     assert run(place, *arguments, "t", "--checkpoint", "kept").status == 0
@@ -219,9 +227,55 @@ def test_plots(place: Path) -> None:
     for kind in ("log-joint", "classes"):
         succeed(place, "induce", "plot", "kept", "--kind", kind, "--output", f"{kind}.png")
         assert (place / f"{kind}.png").read_bytes().startswith(b"\x89PNG")
-    done = run(place, "induce", "plot", "kept", "--output", "x.docx")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--kind", "classes"], ["Size of the ambiguity classes", "rank of the class", "number of words"]),
+        ([], ["How probable the tags are", "sweep (one pass", "log joint probability (natural log)"]),
+        (["--seconds"], ["How probable the tags are", "time (seconds)", "kept: 2 chains, a line each"]),
+    ],
+    ids=["classes", "sweeps", "seconds"],
+)
+def test_a_picture_says_what_it_shows(place: Path, arguments: list[str], words: list[str]) -> None:
+    pytest.importorskip("matplotlib")
+    succeed(place, *QUICK, "--chains", "2", "--checkpoint", "kept", "--output", "t")
+    succeed(place, "induce", "plot", "kept", *arguments, "--output", "plot.svg")
+    drawn = (place / "plot.svg").read_text(encoding="utf-8")  # letters are shapes, comments say which
+    assert all(word in drawn for word in words)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["plot", "kept", "--output", "x.docx"], "x.docx: is not named like a picture; end the name in .png"),
+        (["plot", "kept", "--output", "none/x.png"], "none/x.png: cannot be written: No such file"),
+        (["plot", "begun", "--output", "x.png"], "begun has no sweep to draw: it was interrupted before"),
+        (["report", "empty", "--html", "x.html"], "empty: has no run in it; expected a folder that"),
+        (["report", "none", "--html", "x.html"], "none: does not exist; expected a folder that"),
+        (
+            ["label", "empty.tsv", "--mapping", "names.json"],
+            "empty.tsv: has no tagged word, expected word TAB",
+        ),
+    ],
+    ids=["ending", "folder", "interrupted", "no run", "nothing", "no word"],
+)
+def test_what_cannot_be_shown_is_said_in_one_line(place: Path, arguments: list[str], error: str) -> None:
+    pytest.importorskip("matplotlib")
+    succeed(place, *QUICK, "--checkpoint", "kept", "--output", "t")
+    begun = iter(hiddenite.induce(TEXT.splitlines(), 3, iterations=2, seed=1, checkpoint=place / "begun"))
+    with contextlib.closing(begun) as sweeps:
+        next(sweeps)
+    (place / "empty").mkdir()
+    (place / "empty.tsv").write_text("\n", encoding="utf-8")
+    record = {"format": "hiddenite class names", "version": 1, "names": {"T0": "A"}}
+    (place / "names.json").write_text(json.dumps(record), encoding="utf-8")
+    done = run(place, "induce", *arguments)
     assert done.status == 1
-    assert "the plot cannot be written to x.docx" in done.stderr
+    assert done.stderr.startswith(f"hiddenite: error: {error}")
+    assert done.stderr.count("\n") == 1
+    assert not {"x.docx", "x.png", "x.html"} & set(names(place))
 
 
 def test_a_report_and_the_names_that_come_of_it(place: Path) -> None:
@@ -271,8 +325,9 @@ def test_examples_of_the_help_run(place: Path) -> None:
     succeed(place, "induce", "score", "gold.tsv", "tagged.tsv")
     for name in ("run1", "run2"):
         succeed(place, *QUICK, "--checkpoint", name, "--output", "t")
-    succeed(place, "induce", "plot", "run1", "run2", "--kind", "table")
     succeed(place, "induce", "report", "run1", "--html", "classes.html")
+    pytest.importorskip("matplotlib")
+    succeed(place, "induce", "plot", "run1", "run2", "--output", "runs.png")
 
 
 def test_the_demonstration_shows_classes() -> None:

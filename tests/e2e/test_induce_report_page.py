@@ -20,18 +20,21 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 HOSTILE = ("constructor", "__proto__", "</script><script>alert(1)</script>", "ש\u202eלום")
 
 
-def class_of(tag: str, words: tuple[str, ...], similar: tuple[str, ...]) -> ClassReport:
-    typical = tuple(ClassWord(word, 3, 0.8, similar[0], 0.2) for word in words)
-    context = (Occurrence(1, ("the",), words[0], ("barks",)),)
-    return ClassReport(
-        tag, 3 * len(words), len(words), 0.8, typical, typical[:1], context, tuple((t, 0.9) for t in similar)
+def class_of(
+    tag: str, words: tuple[str, ...], similar: tuple[str, ...], rare: tuple[str, ...] = ()
+) -> ClassReport:
+    typical, others = (
+        tuple(ClassWord(word, 3, 0.8, similar[0], 0.2) for word in part) for part in (words, rare)
     )
+    context = (Occurrence(1, ("the",), words[0], ("barks",)),)
+    alike = tuple((t, 0.9) for t in similar)
+    return ClassReport(tag, 3 * len(words), len(words), 0.8, typical, typical[:1], context, alike, others)
 
 
 CLASSES = (
     class_of("T2", ("dog", "cat", *HOSTILE), ("T0", "T1")),
     class_of("T0", ("man", "child"), ("T2", "T1")),
-    class_of("T1", ("barks", "can"), ("T0", "T2")),
+    class_of("T1", ("barks", "can"), ("T0", "T2"), ("ponders", "wonders")),
 )
 
 
@@ -112,7 +115,7 @@ def test_the_keyboard_keeps_its_place_and_no_click_is_lost(view: Any) -> None:
     box = view.get_by_label("Name of class T2")
     box.fill("NOUN")
     box.press("Tab")
-    playwright.expect(view.locator("#T2 header b")).to_have_text("T2")
+    playwright.expect(view.locator("#T2 header h2")).to_have_text("T2")
     playwright.expect(chip.locator("xpath=../button[1]")).to_be_focused()
     view.get_by_label("Name of class T0").fill("PERSON")
     view.locator("#T1").get_by_role("button", name="merge into NOUN").click()  # leaves the field: both count
@@ -133,3 +136,77 @@ def test_a_mapping_is_opened_again(view: Any, tmp_path: Path) -> None:
     view.fill("#search", "CAT")
     assert view.locator("article").count() == 1
     assert saved(view, tmp_path).name_of("cat", "T2") == "PET"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "null",
+        "names",
+        '{"format": "hiddenite class names", "version": 2}',
+        '{"format": "hiddenite class names", "version": 1, "names": {"T0": 5}}',
+        '{"format": "hiddenite class names", "version": 1, "words": {"T0": {"man": "a b"}}}',
+    ],
+)
+def test_a_file_that_is_no_mapping_changes_nothing(view: Any, tmp_path: Path, content: str) -> None:
+    view.evaluate("window.alert = text => { window.said = text; }")
+    (tmp_path / "other.json").write_text(content, encoding="utf-8")
+    view.locator("#load").set_input_files(tmp_path / "other.json")
+    view.wait_for_function("window.said")
+    assert view.evaluate("window.said").startswith("other.json is not a mapping. Choose a names.json")
+    playwright.expect(view.locator("#tally")).to_have_text("3 of 3 classes, 3 names")
+
+
+def test_words_that_are_not_listed_can_be_searched_and_moved(view: Any, tmp_path: Path) -> None:
+    article = view.locator("#T1")
+    playwright.expect(article.locator("h3").first).to_contain_text("Typical words (2 of ")
+    assert article.locator(".words").first.locator("button").count() == 2
+    view.fill("#search", "ponder")
+    playwright.expect(view.locator("article")).to_have_count(1)
+    article.locator("button", has_text="ponders").click()
+    view.fill("#search", "")
+    article.get_by_label("Class for the words that are picked in T1").fill("THINK")
+    article.get_by_role("button", name="Move 1 picked word").click()
+    playwright.expect(article.locator("button.moved")).to_contain_text("ponders")
+    assert saved(view, tmp_path).label(["ponders", "wonders"], ["T1", "T1"]) == ["THINK", "T1"]
+
+
+def left_edges(page: Any, selector: str) -> list[float]:
+    script = "found => [...found.children].map(part => part.getBoundingClientRect().left)"
+    edges: list[float] = page.locator(selector).first.evaluate(script)
+    return edges
+
+
+def test_what_comes_before_is_on_the_side_that_reading_begins_at(browser: Any, tmp_path: Path) -> None:
+    """Of text that is written from right to left that is the right side."""
+    for before, rising in (("the", True), ("שלום", False)):
+        one = class_of("T0", ("x",), ("T0",))
+        lines = (Occurrence(1, (before,), "x", ("y",)),)
+        shown = ClassReport("T0", 1, 1, 0.9996, one.typical, (), lines, ())
+        path = tmp_path / "classes.html"
+        path.write_text(make_page(InductionReport((shown,), 3, 3, 1, 0.9), "run"), encoding="utf-8")
+        page = browser.new_page()
+        page.goto(path.as_uri())
+        edges = left_edges(page, ".line")
+        assert len(edges) == 3
+        assert edges == sorted(edges, reverse=not rising)
+        page.close()
+
+
+def test_nothing_is_wider_than_a_small_screen(browser: Any, tmp_path: Path) -> None:
+    long = "x" * 300
+    one = class_of("T0", (long, "y"), ("T0",))
+    lines = (Occurrence(1, (long, "a"), long, (long,)),)
+    shown = ClassReport("T0", 6, 2, 0.996, one.typical, one.typical, lines, (("T0", 0.5),))
+    path = tmp_path / "classes.html"
+    path.write_text(make_page(InductionReport((shown,), 6, 2, 1, 0.9), "run"), encoding="utf-8")
+    page = browser.new_page(viewport={"width": 375, "height": 700})
+    page.goto(path.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") == 375
+    playwright.expect(page.locator("header", has_text="confidence").last).to_contain_text("confidence 99.6 %")
+    page.close()
+
+
+def test_the_page_has_no_fault_that_axe_finds(view: Any) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    assert [fault["id"] for fault in axe.Axe().run(view).response["violations"]] == []

@@ -251,9 +251,9 @@ def test_a_checkpoint_is_gone_on_with(tmp_path: Path) -> None:
     finished = small(iterations=5, checkpoint=tmp_path / "c")
     assert finished.is_finished
     assert summary(finished) == summary(whole)
-    with pytest.raises(FormatError, match="is a run with another seed"):
+    with pytest.raises(FormatError, match="is a run with seed 1, not 3"):
         small(iterations=5, seed=3, checkpoint=tmp_path / "c")
-    with pytest.raises(FormatError, match="is a run with another text"):
+    with pytest.raises(FormatError, match="is a run of another text"):
         hiddenite.induce(
             ["a b"], 3, model="lex+lm", iterations=5, start_iterations=2, checkpoint=tmp_path / "c"
         )

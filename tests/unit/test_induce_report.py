@@ -38,6 +38,8 @@ def test_a_report_counts_every_token_once(model: str) -> None:
             words = TEXT[place.sentence - 1].split()
             assert " ".join([*place.left, place.word, *place.right]) in " ".join(words)
         assert one.tag not in [tag for tag, _ in one.similar]
+    few = make_report(run, most_words=1)
+    assert [one.typical + one.others for one in few.classes] == [one.typical for one in found.classes]
     assert found.confidence == pytest.approx(
         sum(one.confidence * one.tokens for one in found.classes) / found.tokens
     )
@@ -62,6 +64,11 @@ def test_the_page_holds_its_data_and_nothing_of_it_is_markup() -> None:
     assert not re.search(r'(src|href)="', text)
 
 
+def test_one_word_is_not_many() -> None:
+    text = page(make_report(hiddenite.induce(["word"], 2, iterations=2, seed=1).run()), "run")
+    assert "1 class in a text of 1 token, 1 different word, 1 sentence;" in text
+
+
 def test_names_merge_and_split(tmp_path: Path) -> None:
     record = {
         "format": "hiddenite class names",
@@ -80,7 +87,8 @@ def test_names_merge_and_split(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "error"),
     [
-        ("names", "is not JSON"),
+        ("names", r"names\.json:1: is not JSON \(Expecting value\)"),
+        ('{"format": "hiddenite class names",\n"version": 1,\n}', r"names\.json:3: is not JSON"),
         ("[" * 100_000, "is not JSON"),
         ("{}", "has no names of classes"),
         ('{"format": "hiddenite class names", "version": 7}', "has version 7, expected 1"),

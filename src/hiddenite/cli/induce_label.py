@@ -31,20 +31,27 @@ class LabelOptions(Column, Output):
 def label(options: LabelOptions) -> None:
     """Put names in place of induced tags, by a mapping that was made on the page of `induce report`.
 
-    Classes that the mapping does not name keep their numbers. The output is CoNLL-U.
+    Classes that the mapping does not name keep their numbers. The output is CoNLL-U, with the names in
+    column XPOS, or UPOS by --column upos.
     """
     options.hush()
     names = ClassNames.load(options.mapping)
     file_format = cast(FormatName, options.format)
-    known = False
+    known, tagged = False, False
     with atomic_output(options.output) as out:
         for record in read_tagged(options.tagged, file_format, options.column):
+            tagged |= bool(record.tags)
             known |= any(map(names.knows, record.tags))
             found = names.label(record.words, record.tags)
             out.write(write_record(record, found, cast(FormatName, options.to), options.column).encode())
+        if not tagged:
+            raise FormatError(options.tagged, None, "has no tagged word, expected word TAB tag or CoNLL-U")
         if not known:
             raise FormatError(
-                options.mapping, None, f"names none of the classes of {options.tagged}; is it of another run?"
+                options.mapping,
+                None,
+                f"names none of the classes of {options.tagged}; name some on the page, or give the mapping "
+                "of the same run",
             )
 
 

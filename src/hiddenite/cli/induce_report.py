@@ -19,7 +19,11 @@ class ReportOptions(Quiet):
 
     run: str = argument(MISSING, "Folder that `induce run --checkpoint` wrote.", "RUN")
     html: str = option(MISSING, "Page to write, whole or not at all.", metavar="FILE", section=RUNNING)
-    words: int = option(60, "Typical words of a class, and at most as many dubious ones.", least=1)
+    words: int = option(
+        60,
+        "Typical words of a class that are listed, and at most as many dubious ones; the search finds all.",
+        least=1,
+    )
     sentences: int = option(8, "Sentences of a class.", least=0)
 
 

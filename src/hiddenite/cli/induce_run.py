@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import cast
 
 from hiddenite.cli.common import Output, Ray, Threads, random_seed, say
@@ -15,7 +16,7 @@ from hiddenite.files.corpus import ChunkReader, file_bytes
 from hiddenite.files.output import atomic_output
 from hiddenite.induction.archive import saved_seed
 from hiddenite.induction.chains import chain_member
-from hiddenite.induction.induction import Induction
+from hiddenite.induction.induction import CHECKPOINT_FILE, Induction
 from hiddenite.induction.options import STARTS, InduceOptions
 from hiddenite.induction.state import Sweep
 from hiddenite.induction.text import Text
@@ -125,7 +126,7 @@ def run_command(options: RunOptions) -> None:
             checkpoint=options.checkpoint,
             executor=executor,
         )
-        _run_sweeps(run, options.quiet)
+        _run_sweeps(run, options.checkpoint, options.quiet)
     with atomic_output(options.output) as out:
         for record, found in zip(records, run.tags(), strict=True):
             out.write(write_record(record, found, target, options.column).encode())
@@ -171,13 +172,18 @@ def _read_clusters(path: str) -> dict[str, int]:
     return clusters
 
 
-def _run_sweeps(run: Induction, quiet: bool) -> None:
-    """Run it, and show how far it is."""
+def _run_sweeps(run: Induction, checkpoint: str | None, quiet: bool) -> None:
+    """Run it, and show how far it is; who interrupts is told how to continue."""
     tokens = len(run.text.tokens) * run.num_chains
-    with progress("sweeps", None, quiet) as report, contextlib.closing(iter(run)) as sweeps:
-        for sweep in sweeps:  # an interrupt ends it there and then
-            total = run.num_sweeps(sweep.stage)
-            report(sweep.index, _line(sweep, tokens), _stage_name(run, sweep), total)
+    try:
+        with progress("sweeps", None, quiet) as report, contextlib.closing(iter(run)) as sweeps:
+            for sweep in sweeps:  # an interrupt ends it there and then
+                total = run.num_sweeps(sweep.stage)
+                report(sweep.index, _line(sweep, tokens), _stage_name(run, sweep), total)
+    except BaseException as error:
+        if checkpoint is not None and Path(checkpoint, CHECKPOINT_FILE).exists():
+            error.add_note(f"the run is kept in {checkpoint}, run the command again to continue it")
+        raise
 
 
 def _stage_name(run: Induction, sweep: Sweep) -> str:

@@ -103,21 +103,24 @@ class PlotOptions(Output):
     runs: tuple[str, ...] = argument(MISSING, "Folders that `induce run --checkpoint` wrote.", "RUN...")
     kind: str = option(
         "log-joint",
-        "log-joint: over sweeps; classes: words by rank of their class; table: frequent classes.",
+        "log-joint: of each chain, over sweeps; classes: words of each ambiguity class, the largest first; "
+        "table: the largest ambiguity classes.",
         choices=KINDS,
     )
     seconds: bool = option(False, "Over time instead of sweeps.", when={"kind": ("log-joint",)})
-    number: int = option(20, "So many classes.", least=1, when={"kind": ("table",)})
+    number: int = option(20, "How many classes.", least=1, when={"kind": ("table",)})
 
 
 def plot_command(options: PlotOptions) -> None:
-    """Draw runs: a picture in the format of the output's ending, or a table as text.
+    """Draw runs: a picture in the format of the output's ending (.png, .svg, .pdf), or a table as text.
 
-    log-joint and classes need matplotlib and an --output that is a file.
+    log-joint shows whether the chains have settled: their lines are level. classes and table show how many
+    words have the same ambiguity class, the set of tags that a word may have. A picture needs matplotlib and
+    an --output that is a file.
     """
     options.hush()
     if options.kind != "table" and options.output == "-":
-        raise OptionError("output", "is required: a picture is written to a file")
+        raise OptionError("output", "is required: name a file for the picture, for example run.png")
     loaded = [(Path(run).name or run, Induction.load(run)) for run in options.runs]
     if options.kind == "log-joint":
         plot_log_joint(loaded, options.output, seconds=options.seconds)
@@ -132,5 +135,5 @@ def plot_command(options: PlotOptions) -> None:
 
 COMMANDS = {
     "score": (score_command, ScoreOptions, "hiddenite induce score gold.tsv tagged.tsv"),
-    "plot": (plot_command, PlotOptions, "hiddenite induce plot run1 run2 --kind table"),
+    "plot": (plot_command, PlotOptions, "hiddenite induce plot run1 run2 --output runs.png"),
 }

@@ -35,8 +35,8 @@ _PAGE = """<!doctype html>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'{policy}">
 <title>{title}</title>
 <style>{style}</style></head><body>
-<h1>{title}</h1>
-<p class="about">{about}</p>
+<header><h1>{title}</h1>
+<p class="about">{about}</p></header>
 {body}{script}</body></html>
 """
 

@@ -33,7 +33,7 @@ from hiddenite.induction.text import Text
 FORMAT = "hiddenite induction"
 VERSION = 1
 _HINT = "expected a file that `hiddenite induce run --checkpoint` wrote; run it again"
-_RESUME_HINT = "delete it to begin anew, or name another folder"
+_RESUME_HINT = "give the command of that run to continue it, or another --checkpoint to begin anew"
 _COLUMNS = ("log_joint", "moved", "accepted", "effective_size")
 
 
@@ -101,21 +101,21 @@ def resume_run(run: Induction, path: str | os.PathLike[str]) -> None:
         if archive.header.get("options") != options:
             what = _difference(archive.header.get("options"), options)
         elif archive.header.get("text") != run.text.digest():
-            what = "text"
+            what = "is a run of another text"
         if what:
-            raise FormatError(os.fspath(path), None, f"is a run with another {what}; {_RESUME_HINT}")
+            raise FormatError(os.fspath(path), None, f"{what}; {_RESUME_HINT}")
         _restore(run, archive)
 
     read_archive(path, FORMAT, VERSION, _RESUME_HINT, read)
 
 
 def _difference(found: Any, expected: dict[str, Any]) -> str:
-    """Name the first option that differs."""
+    """Say what the first option is that differs."""
     if isinstance(found, dict):
         for name, value in expected.items():
             if found.get(name) != value:
-                return f"{name} ({found.get(name)} there, {value} here)"
-    return "list of options"
+                return f"is a run with {name.replace('_', '-')} {found.get(name)}, not {value}"
+    return "is a run with other options"
 
 
 def _check_text(text: Text) -> None:

@@ -43,6 +43,7 @@ from hiddenite.induction.text import Text
 
 CHECKPOINT_FILE = "run.induction"  # in the checkpoint's folder
 CHECKPOINT_SECONDS = 60.0  # between two writings of the checkpoint
+_NO_RUN_HINT = "expected a folder that `hiddenite induce run --checkpoint` wrote"
 QUICK_SECONDS = 0.2  # that writing it may take when somebody waits for the end
 STEPS = 10  # in which an executor does a stage
 
@@ -226,7 +227,11 @@ class Induction(InductionState):
         """Read a run from its file or from a checkpoint's folder; raises FormatError for anything else."""
         from hiddenite.induction.archive import read_run  # noqa: PLC0415
 
-        return read_run(Path(path, CHECKPOINT_FILE) if Path(path).is_dir() else path, threads)
+        file = Path(path, CHECKPOINT_FILE) if Path(path).is_dir() else Path(path)
+        if not file.exists():
+            found = "has no run in it" if Path(path).is_dir() else "does not exist"
+            raise FormatError(os.fspath(path), None, f"{found}; {_NO_RUN_HINT}")
+        return read_run(file, threads)
 
     @property
     def _checkpoint_file(self) -> Path:

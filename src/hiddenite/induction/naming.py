@@ -41,6 +41,8 @@ class ClassNames:
             found = json.loads(Path(path).read_bytes())
         except OSError as error:
             raise FormatError(name, None, f"cannot be read: {error.strerror}") from None
+        except json.JSONDecodeError as error:
+            raise FormatError(name, error.lineno, f"is not JSON ({error.msg}); {_HINT}") from None
         except (ValueError, RecursionError):
             raise FormatError(name, None, f"is not JSON; {_HINT}") from None
         if not isinstance(found, dict) or found.get("format") != FORMAT:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
-from hiddenite.errors import ModelError
+from hiddenite.errors import FormatError, ModelError
+from hiddenite.files.output import atomic_output
 from hiddenite.induction.induction import Induction
 from hiddenite.induction.lexicon import AmbiguityClass
 
@@ -24,11 +26,21 @@ def _figure() -> Any:
 
 
 def _save(figure: Any, path: str | os.PathLike[str]) -> None:
+    """Write a picture, whole or not at all, in the format that the file's ending names."""
+    name = os.fspath(path)
+    ending = PurePath(name).suffix.removeprefix(".").lower()
+    if ending not in figure.canvas.get_supported_filetypes():
+        raise FormatError(name, None, "is not named like a picture; end the name in .png, .svg or .pdf")
     figure.tight_layout()
-    try:
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:  # a folder that is not there, an ending that is no picture's
-        raise ModelError(f"the plot cannot be written to {os.fspath(path)}: {error}") from None
+    with atomic_output(name) as out:
+        figure.savefig(out, dpi=120, format=ending)
+
+
+def _finish(axes: Any, title: str, **labels: str) -> None:
+    """Give a diagram its words."""
+    axes.set(**labels)
+    axes.set_title(title, fontsize="medium", wrap=True)
+    axes.legend(frameon=False)
 
 
 def plot_log_joint(runs: Sequence[Named], path: str | os.PathLike[str], *, seconds: bool = False) -> None:
@@ -38,11 +50,23 @@ def plot_log_joint(runs: Sequence[Named], path: str | os.PathLike[str], *, secon
     for number, (name, run) in enumerate(runs):
         values = run.log_joints()
         times = [sweeps.seconds for sweeps in run.history if sweeps.stage == "main"]
+        if not times:
+            raise ModelError(
+                f"{name} has no sweep to draw: it was interrupted before its main sweeps began; "
+                "give its `hiddenite induce run` again to continue it"
+            )
         x = np.cumsum(times) if seconds else np.arange(1, values.shape[1] + 1)
+        lines = name if run.num_chains == 1 else f"{name}: {run.num_chains} chains, a line each"
         for chain, row in enumerate(values):
-            axes.plot(x, row, color=f"C{number % 10}", lw=1, label=None if chain else name)
-    axes.set(xlabel="seconds" if seconds else "sweeps", ylabel="log joint")
-    axes.legend(frameon=False)
+            axes.plot(x, row, color=f"C{number % 10}", lw=1, label=None if chain else lines)
+    axes.xaxis.get_major_locator().set_params(integer=not seconds)
+    axes.yaxis.set_major_formatter("{x:,.10g}")
+    _finish(
+        axes,
+        "How probable the tags are: a chain has settled where its line is level",
+        xlabel="time (seconds)" if seconds else "sweep (one pass through the text)",
+        ylabel="log joint probability (natural log)",
+    )
     _save(figure, path)
 
 
@@ -53,8 +77,15 @@ def plot_classes(runs: Sequence[Named], path: str | os.PathLike[str]) -> None:
     for name, run in runs:
         types = [row.types for row in run.lexicon()]
         axes.plot(range(1, len(types) + 1), types, ".-", label=name)
-    axes.set(xlabel="rank of the ambiguity class", ylabel="words", xscale="log", yscale="log")
-    axes.legend(frameon=False)
+    axes.set(xscale="log", yscale="log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:,g}")
+    _finish(
+        axes,
+        "Size of the ambiguity classes: words that may have the same tags",
+        xlabel="rank of the class (1: the largest)",
+        ylabel="number of words (mean of the samples)",
+    )
     _save(figure, path)
 
 

@@ -55,6 +55,7 @@ class ClassReport:
     dubious: tuple[ClassWord, ...]
     occurrences: tuple[Occurrence, ...]
     similar: tuple[tuple[str, float], ...]  # class, similarity; the most similar first
+    others: tuple[ClassWord, ...] = ()  # all words that are not among the typical ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +82,25 @@ def make_report(
             continue
         words, counts = np.unique(run.text.tokens[places], return_counts=True)
         mine = probabilities[words, tag]
-        typical = words[np.argsort(-counts * mine, kind="stable")[:most_words]]
+        ranked = words[np.argsort(-counts * mine, kind="stable")]
         doubt = np.where(mine < SURE, counts * (1 - mine), 0.0)
-        dubious = words[[i for i in np.argsort(-doubt, kind="stable")[:most_words] if doubt[i] > 0]]
+        doubtful = words[[i for i in np.argsort(-doubt, kind="stable")[:most_words] if doubt[i] > 0]]
         number = dict(zip(words.tolist(), counts.tolist(), strict=True))
+        typical, others, dubious = (
+            tuple(_word(run, probabilities, w, tag, number[w]) for w in part.tolist())
+            for part in (ranked[:most_words], ranked[most_words:], doubtful)
+        )
         classes.append(
             ClassReport(
                 run.names[tag],
                 len(places),
                 len(words),
                 float(confidence[places].mean()),
-                tuple(_word(run, probabilities, w, tag, number[w]) for w in typical.tolist()),
-                tuple(_word(run, probabilities, w, tag, number[w]) for w in dubious.tolist()),
-                tuple(_occurrences(run, places, typical[:most_sentences], context)),
+                typical,
+                dubious,
+                tuple(_occurrences(run, places, ranked[:most_sentences], context)),
                 _most_similar(run, similarity, tag, tags),
+                others,
             )
         )
     text = run.text
