@@ -81,7 +81,7 @@ Many-to-one accuracy in percent, the number of seeds in brackets, the papers' fi
 model has one seed, a difference of a point or two may be chance. The treebanks' editions differ from the
 papers' in size and tags. Lex-HMM+LM on Turkish was made before one-tag moves drew their tags from a proposal:
 the law is the same, but what a seed gives today is another draw from it. Local, Type and PYP-HMM+LM are the
-same to the last bit. Consensus is of eight chains. Cells that are not in the table were not run.
+same to the last bit. Consensus is of 16 chains. Cells that are not in the table were not run.
 """
 
 

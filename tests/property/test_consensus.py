@@ -141,7 +141,7 @@ def test_chains_that_agree_give_their_answer(rng: np.random.Generator, num_chain
     labels = np.array([rng.permutation(9)[one] for _ in range(num_chains)], np.int32)
     found = agree(labels, rng.integers(1, 50, size=300).astype(float), 9)
     assert partition(found.classes) == partition(one)
-    assert found.agreement == 1.0
+    assert found.agreement == pytest.approx(1.0)
     assert (found.confidence > 0.9).all()
     assert found.probabilities.sum(axis=1) == pytest.approx(np.ones(300))
 
@@ -202,12 +202,34 @@ def run_of(**options: Any) -> Induction:
     )
 
 
-def test_the_default_is_a_consensus_of_eight_chains() -> None:
+def test_the_default_is_a_consensus_of_16_chains() -> None:
     options = InduceOptions(tags=45)
-    assert (options.model, options.chains, options.start) == ("consensus", 8, "mixed")
+    assert (options.model, options.chains, options.start) == ("consensus", 16, "mixed")
+    assert (options.start_iterations, options.iterations) == (30, 20)
     assert (options.num_tags("start"), options.num_tags("main")) == (72, 45)
     assert InduceOptions(tags=200).num_tags("start") == 255
     assert InduceOptions(tags=15, order=6).num_tags("start") == 15  # 16^6 transitions are the most
+
+
+def test_half_of_mixed_starts_are_random() -> None:
+    run = run_of(chains=4)
+    text, wide = run.text, run.options.num_tags("start")
+    for number in range(4):
+        random = np.random.default_rng([run.options.seed, number])
+        drawn = random.integers(wide, size=len(text.words), dtype=np.int32)
+        exchanged = text.exchange_classes(wide, np.random.default_rng([run.options.seed, number]))
+        wanted = drawn if number in (0, 2) else exchanged
+        assert np.asarray(run._chains[number].tags()).tolist() == wanted[text.tokens].tolist()
+
+
+def test_words_of_one_tag_are_kept_word_by_word() -> None:
+    run = hiddenite.induce(TEXT, 3, model="one-tag+lm", iterations=9, burn_in=2, seed=4).run()
+    shares = run.word_probabilities()
+    assert np.asarray(run._chains[0].state()["kept"]).size == 3 * len(run.text.words)
+    assert shares.sum(axis=1) == pytest.approx(np.ones(len(run.text.words)))
+    tags = run.token_tags()
+    assert shares[run.text.tokens, tags] == pytest.approx(run.confidence())
+    assert run.confidence() == pytest.approx(shares.max(axis=1)[run.text.tokens])
 
 
 def test_a_run_answers_by_its_consensus() -> None:

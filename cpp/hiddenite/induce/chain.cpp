@@ -191,14 +191,23 @@ std::vector<std::int32_t> InductionChain::tags() const {
 
 void InductionChain::keep() {
   if (num_kept_ == std::numeric_limits<std::uint16_t>::max()) throw ModelError("no more than 65535 samples are kept");
-  kept_.resize(state_.num_tokens() * options_.tags);
+  kept_.resize(num_kept_rows() * options_.tags);
   before_.reset();
   ++num_kept_;
-  std::size_t row = 0;
-  for (const std::uint32_t position : state_.positions()) {
-    ++kept_[row + state_.tag(position)];
-    row += options_.tags;
+  const auto count = [&](std::size_t row, std::uint32_t position) {
+    ++kept_[row * options_.tags + state_.tag(position)];
+  };
+  if (options_.one_tag) {
+    for (std::uint32_t word = 0; word < state_.num_types(); ++word) {
+      if (!state_.tokens_of(word).empty()) count(word, state_.tokens_of(word)[0]);
+    }
+  } else {
+    for (std::size_t i = 0; i < state_.num_tokens(); ++i) count(i, state_.positions()[i]);
   }
+}
+
+std::size_t InductionChain::num_kept_rows() const {
+  return options_.one_tag ? state_.num_types() : state_.num_tokens();
 }
 
 void InductionChain::max_marginal(std::vector<std::int32_t>& tags, std::vector<float>& share) const {
@@ -206,7 +215,8 @@ void InductionChain::max_marginal(std::vector<std::int32_t>& tags, std::vector<f
   share.assign(tags.size(), 1.0f);
   if (num_kept_ == 0) return;
   for (std::size_t i = 0; i < tags.size(); ++i) {
-    const std::uint16_t* row = kept_.data() + i * options_.tags;
+    const std::size_t place = options_.one_tag ? state_.word(state_.positions()[i]) : i;
+    const std::uint16_t* row = kept_.data() + place * options_.tags;
     const std::uint16_t most = *std::max_element(row, row + options_.tags);
     if (row[tags[i]] != most) tags[i] = static_cast<std::int32_t>(std::find(row, row + options_.tags, most) - row);
     share[i] = static_cast<float>(most) / static_cast<float>(num_kept_);
@@ -257,7 +267,7 @@ void InductionChain::restore(const ChainSnapshot& s) {
   bool fits = s.tags.size() == shape.tags.size() && s.parameters.size() == shape.parameters.size() &&
               s.seats.size() == shape.seats.size() && s.classes.size() == shape.classes.size() &&
               s.heads.size() == shape.heads.size() &&
-              (s.kept.empty() || s.kept.size() == state_.num_tokens() * options_.tags);
+              (s.kept.empty() || s.kept.size() == num_kept_rows() * options_.tags);
   const std::size_t fixed = s.seats.size() - (state_.lexicon ? 1 : 0);
   for (std::size_t i = 0; fits && i < fixed; ++i) fits = s.seats[i].size() == shape.seats[i].size();
   if (fits && state_.lexicon) fits = s.class_sets.size() == s.seats.back().size() / 2 * options_.tags;

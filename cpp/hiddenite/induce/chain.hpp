@@ -42,7 +42,7 @@ struct ChainSnapshot {
   std::vector<double> parameters;                        // a, b by process
   std::vector<std::vector<std::int32_t>> seats;          // customers, tables, ... by process
   std::vector<std::int32_t> class_sets;                  // the rows of the lexicon: [row * tags + tag]
-  std::vector<std::uint16_t> kept;                       // [token * tags + tag]
+  std::vector<std::uint16_t> kept;                       // [token * tags + tag]; of one tag a word [type * tags + tag]
   std::uint64_t num_kept = 0;
 };
 
@@ -81,6 +81,7 @@ class InductionChain {
   void draw_all_parameters(Random& random);
   void run_sampler(Random& random, SweepStatistics& statistics);
   SeatingSummary summary(const std::string& name);
+  std::size_t num_kept_rows() const;
 
   InductionOptions options_;
   TaggingState state_;

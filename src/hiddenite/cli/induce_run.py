@@ -96,7 +96,7 @@ class RunOptions(Column, Output, Threads, Ray):
 def run_command(options: RunOptions) -> None:
     """Find parts of speech in plain text, one sentence a line; no tagged text is needed.
 
-    Each token gets one of K tags, T0 to T(K-1). By default eight chains are combined into a consensus; of the
+    Each token gets one of K tags, T0 to T(K-1). By default 16 chains are combined into a consensus; of the
     papers' models (--model) a token gets the tag it has in most samples after the burn-in. A run that was
     interrupted continues from its --checkpoint when the same command is given again, and ends with the same
     tags. On a cluster (--ray) chains run next to each other, with the same result.
@@ -206,7 +206,7 @@ def _report(run: Induction) -> None:
     if run.options.is_consensus and run.num_chains > 1:
         agreed = run.consensus()
         used = f"{len(agreed.chains)} of {run.num_chains} chains"
-        agree = f"which agree on {100 * agreed.agreement:.1f} % of the tokens"
+        agree = f"each agreeing with it on {100 * agreed.agreement:.1f} % of the tokens on average"
         alone = "the others are too improbable (--tolerance)"
         line += f", consensus of {used}" + (f", {agree}" if len(agreed.chains) > 1 else f": {alone}")
     elif run.num_chains > 1:

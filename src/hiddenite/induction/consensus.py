@@ -49,7 +49,7 @@ class Consensus:
     classes: NDArray[np.int32]  # [item]: the most probable one
     probabilities: Floats  # [item, class]: mean over the chains' votes and the latent-class posterior
     chains: tuple[int, ...]  # those that voted
-    agreement: float  # share of the tokens for which these chains all say the same, once they are matched
+    agreement: float  # share of the tokens that have the consensus's class in a chain, once matched; mean of chains
 
     def __eq__(self, other: object) -> bool:
         return equal_fields(self, other)
@@ -79,8 +79,7 @@ def find_consensus(
     classes = posterior.argmax(axis=1).astype(np.int32)
     matched = np.array([match(row, classes, sizes, num_classes) for row in tuples])
     probabilities = (posterior + count_votes(matched, num_classes)) / (len(matched) + 1)
-    same = (matched == matched[0]).all(axis=0)
-    agreement = float(sizes[same].sum() / sizes.sum())
+    agreement = float((matched == classes).mean(axis=0) @ sizes / sizes.sum())
     return Consensus(classes[item_tuple], probabilities[item_tuple], tuple(chains), agreement)
 
 

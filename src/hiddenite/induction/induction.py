@@ -94,7 +94,9 @@ class Induction(InductionState):
         self._writing_seconds = 0.0  # the last time
         self._saved_at, self._num_saved = time.monotonic(), 0
         if not self._resume():
-            first = [self._first_tags(chain, clusters) for chain in range(options.num_chains)]
+            with _pool(self._threads) as pool:
+                numbers = range(options.num_chains)
+                first = list(pool.map(lambda chain: self._first_tags(chain, clusters), numbers))
             self._chains = self._make(self.stage, first)
 
     def _first_tags(self, chain: int, clusters: Mapping[str, int] | None) -> NDArray[np.int32]:

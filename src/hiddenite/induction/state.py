@@ -199,7 +199,9 @@ class InductionState:
         kept = np.asarray(self._chains[self.best_chain].state()["kept"])
         shares = np.zeros((len(self.text.words), self.options.tags))
         if self.stage == "main" and kept.size:
-            np.add.at(shares, self.text.tokens, kept.reshape(-1, self.options.tags))
+            is_by_word = self.options.family == "one-tag"
+            rows = np.arange(len(self.text.words)) if is_by_word else self.text.tokens
+            np.add.at(shares, rows, kept.reshape(-1, self.options.tags))
         else:
             np.add.at(shares, (self.text.tokens, self.token_tags()), 1.0)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
