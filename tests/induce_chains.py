@@ -51,6 +51,7 @@ class Case:
     particles: int = 4
     chunk: int = 2
     local_every: int = 1  # lex: 0 leaves out the moves beside that of class and tokens
+    negligible: float | None = None  # of the words' emissions under other tags; large: events never matter
 
     @property
     def parameters(self) -> dict[str, tuple[float, float]]:
@@ -84,6 +85,7 @@ class Case:
             particles=self.particles,
             chunk=self.chunk,
             local_every=self.local_every,
+            negligible=self.negligible,
         )
 
 
@@ -112,6 +114,7 @@ def make_chain(
     particles: int = 4,
     chunk: int = 2,
     local_every: int = 1,
+    negligible: float | None = None,
 ) -> InductionChain:
     """A chain over a text of numbered words."""
     options = InductionOptions(
@@ -127,6 +130,7 @@ def make_chain(
         geometric=model.geometric,
         local_every=local_every,
         one_tag_trials=(particles - 1) * (local_every > 0),
+        **({} if negligible is None else {"negligible": negligible}),
     )
     if fault != "none":
         if not hasattr(options, "plant_fault"):

@@ -28,7 +28,8 @@ const std::vector<std::string> SAMPLERS = {"local", "sentence", "sentence-pf", "
                                            "one-tag", "one-tag-heuristic", "lex"};
 #ifdef HIDDENITE_FAULTS
 const std::vector<std::string> FAULTS = {"none", "no-correction", "no-retained", "redrawn-seats", "shared-events",
-                                         "wrong-class-sign", "centred-classes", "free-proposals", "unconditional"};
+                                         "wrong-class-sign", "centred-classes", "free-proposals", "unconditional",
+                                         "loose-bound"};
 #endif
 
 template <class Choice>
@@ -45,8 +46,8 @@ void bind_induction_options(nb::module_& m) {
       .def("__init__",
            [](InductionOptions* self, unsigned tags, unsigned order, bool one_tag, const std::string& lexicon,
               const std::string& spelling, const std::string& sampler, unsigned particles, unsigned chunk,
-              unsigned one_tag_trials, unsigned local_every, bool sample_hyperparameters, double geometric,
-              double strength_shape, double strength_scale) {
+              unsigned one_tag_trials, double negligible, unsigned local_every, bool sample_hyperparameters,
+              double geometric, double strength_shape, double strength_scale) {
              if (!(strength_shape > 0.0) || !(strength_scale > 0.0)) {
                throw nb::value_error("expected a positive shape and scale");
              }
@@ -54,14 +55,15 @@ void bind_induction_options(nb::module_& m) {
                  .tags = tags, .order = order, .one_tag = one_tag, .lexicon = choice<LexiconKind>(LEXICONS, lexicon),
                  .spelling = choice<SpellingKind>(SPELLINGS, spelling),
                  .sampler = choice<InductionSampler>(SAMPLERS, sampler),
-                 .moves = {.particles = particles, .chunk = chunk, .one_tag_trials = one_tag_trials},
+                 .moves = {.particles = particles, .chunk = chunk, .one_tag_trials = one_tag_trials,
+                           .negligible = negligible},
                  .local_every = local_every, .sample_parameters = sample_hyperparameters,
                  .strength_prior = {strength_shape, strength_scale}, .geometric = geometric};
            },
            "tags"_a, nb::kw_only(), "order"_a = 3, "one_tag"_a = false, "lexicon"_a = "none", "spelling"_a = "none",
-           "sampler"_a = "local", "particles"_a = 10, "chunk"_a = 64, "one_tag_trials"_a = 4, "local_every"_a = 1,
-           "sample_hyperparameters"_a = true, "geometric"_a = 0.9, "strength_shape"_a = 1.0,
-           "strength_scale"_a = 10.0)
+           "sampler"_a = "local", "particles"_a = 10, "chunk"_a = 64, "one_tag_trials"_a = 4,
+           "negligible"_a = MoveOptions{}.negligible, "local_every"_a = 1, "sample_hyperparameters"_a = true,
+           "geometric"_a = 0.9, "strength_shape"_a = 1.0, "strength_scale"_a = 10.0)
 #ifdef HIDDENITE_FAULTS
       .def("plant_fault",
            [](InductionOptions& options, const std::string& name) {

@@ -19,6 +19,8 @@ BURN_IN = 6  # sweeps of Geweke's test, for the seats
 
 TOKENS = ("local", "sentence", "sentence-pf", "type")
 SPELLINGS = ("none", "hierarchical", "dirichlet")
+REPEATED = ((0, 0, 0, 0, 1),)  # tokens of one word share events
+ALWAYS = 1e9  # tags are proposed by their words alone, and chunks have two particles
 LEXICONS = (
     ("published", "none"),
     ("published", "hierarchical"),
@@ -31,6 +33,8 @@ CASES = [
     *(Case("lex", Model(order=2, lexicon=lexicon, spelling=spelling)) for lexicon, spelling in LEXICONS),
     *(Case(sampler, Model(order=2, lexicon="published")) for sampler in TOKENS),
     Case("lex", Model(order=3, lexicon="published", spelling="dirichlet")),
+    *(Case("lex", Model(order=3, lexicon="published", spelling=s), negligible=ALWAYS) for s in SPELLINGS[:2]),
+    Case("type", Model(order=2, lexicon="published"), negligible=ALWAYS),
 ]
 SHORT = [  # one of each kind, the spelling in turn
     Case("local", Model(order=3)),
@@ -41,6 +45,8 @@ SHORT = [  # one of each kind, the spelling in turn
     Case("lex", Model(order=2, lexicon="published")),
     Case("lex", Model(order=2, lexicon="singletons")),
     Case("lex", Model(order=2, lexicon="heads", spelling="dirichlet")),
+    Case("lex", Model(order=2, lexicon="published"), negligible=ALWAYS),
+    Case("local", Model(order=2, lexicon="published"), REPEATED),
 ]
 
 
@@ -48,7 +54,8 @@ def name(value: object) -> str:
     if isinstance(value, Case):
         model = value.model
         lexicon = [model.lexicon] * (model.lexicon != "none")
-        return "-".join([value.sampler, *lexicon, model.spelling, str(model.order)])
+        by_words = ["by-words"] * (value.negligible is not None)
+        return "-".join([value.sampler, *lexicon, model.spelling, str(model.order), *by_words])
     return str(value)
 
 
@@ -129,7 +136,6 @@ def test_texts_of_another_model_are_found_out(rng: np.random.Generator) -> None:
     assert found < FALSE_ALARM
 
 
-REPEATED = ((0, 0, 0, 0, 1),)  # tokens of one word share events
 FAULTS = [
     (Case("local", Model(order=3)), "no-correction", NUM_SWEEPS_LONG),
     (Case("sentence", Model(order=3)), "no-correction", NUM_SWEEPS_LONG),
@@ -160,6 +166,7 @@ FAULTS = [
         "centred-classes",
         NUM_SWEEPS_LONG,
     ),
+    (Case("local", Model(order=2, lexicon="published"), REPEATED), "loose-bound", NUM_SWEEPS_LONG),
 ]
 
 

@@ -108,7 +108,9 @@ void InductionChain::draw_all_parameters(Random& random) {
   for (const auto& [name, process] : processes()) {
     const bool fixed = options_.spelling == SpellingKind::DIRICHLET && name == "spelling1";
     PitmanYor drawn(process->discount, process->strength);
+    std::swap(drawn.stirling, process->stirling);
     draw_parameters(drawn, summary(name), options_.strength_prior, fixed, random);
+    std::swap(drawn.stirling, process->stirling);
     set_parameters(name, drawn.discount, drawn.strength);
   }
 }

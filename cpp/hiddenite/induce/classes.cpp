@@ -21,7 +21,9 @@ class ClassMove {
  public:
   ClassMove(TaggingState& state, const MoveOptions& options, Random& random, SweepStatistics& statistics)
       : state_(state), lexicon_(*state.lexicon), options_(options), random_(random),
-        particles_(state, options, random, statistics), trials_(state, options, random, statistics) {}
+        particles_(state, options, random, statistics), trials_(state, options, random, statistics) {
+    for (unsigned t = 0; t < state.num_tags(); ++t) every_tag_.flip(static_cast<Tag>(t));
+  }
 
   // Class and tokens together: particles around a hidden centre, which is a neighbour of the present class as
   // likely as the other way round; so the proposals cancel.
@@ -29,29 +31,31 @@ class ClassMove {
     const TagSet present = lexicon_.of(word);
     particles_.leave(state_.tokens_of(word));
     particles_.begin(std::max(2u, options_.particles));
-    begin(word, particles_.size());
-    const TagSet centre = options_.fault.is(Fault::CENTRED_CLASSES) ? present : neighbour(present);
+    resize_choices(particles_.size());
+    begin(word, choose_around(present));
     for (std::size_t p = 0; p < particles_.size(); ++p) {
-      enter(word, p, p == 0 ? present : neighbour(centre), p == 0, particles_[p].weight);
+      enter(word, p, p == 0, particles_[p].weight);
       tags_.clear();
       choices_[p].set.for_each([&](Tag t) { tags_.push_back(t); });
       particles_.run(particles_[p], tags_, p == 0, base_);
     }
     const std::size_t chosen = particles_.draw(word);
     settle(word, chosen);
-    particles_.settle(particles_[chosen], base_);
+    particles_.settle(particles_[chosen]);
   }
 
   // A class of one tag for another, with all tokens.
   void move_singleton(std::uint32_t word) {
     trials_.leave(word);
-    begin(word, options_.one_tag_trials + 1);
+    resize_choices(options_.one_tag_trials + 1);
+    begin(word, every_tag_);
     log_priors_.clear();
     for (unsigned t = 0; t < state_.num_tags(); ++t) log_priors_.push_back(log_singleton(static_cast<Tag>(t)));
     trials_.propose(base_, log_priors_);
     for (std::size_t p = 0; p <= options_.one_tag_trials; ++p) {
       OneTagTrials::Trial& trial = trials_.try_next(base_);
-      enter(word, p, singleton(trial.tag), p == 0, trial.weight);
+      choices_[p].set = singleton(trial.tag);
+      enter(word, p, p == 0, trial.weight);
     }
     const std::size_t chosen = trials_.draw();
     settle(word, chosen);
@@ -70,16 +74,22 @@ class ClassMove {
     TagSet set = lexicon_.of(word);
     lexicon_.leave(word, random_);
     const Seats* row = state_.emissions.row(word);
+    double present = lexicon_.probability(set);
     for (unsigned i = 0; i < state_.num_tags(); ++i) {
       const auto t = static_cast<Tag>(i);
       if (row[t].customers > 0 || (state_.heads() && lexicon_.head(word) == t)) continue;
       TagSet other = set;
       other.flip(t);
-      const TagSet& with = set.has(t) ? set : other;
-      const TagSet& without = set.has(t) ? other : set;
-      double odds = lexicon_.probability(with) / lexicon_.probability(without) * std::exp(log_bases(t));
+      const bool has = set.has(t);
+      const double changed = lexicon_.probability(other);
+      const TagSet& with = has ? set : other;
+      const TagSet& without = has ? other : set;
+      double odds = has ? present / changed : changed / present;
+      if (!state_.spelled()) odds *= std::exp(log_bases(t));
       if (state_.heads()) odds *= static_cast<double>(without.size()) / with.size();  // p(head | class)
-      set = random_.uniform() * (1.0 + odds) < odds ? with : without;
+      if ((random_.uniform() * (1.0 + odds) < odds) == has) continue;
+      set = other;
+      present = changed;
     }
     lexicon_.enter(word, set, random_);
   }
@@ -104,21 +114,38 @@ class ClassMove {
   }
 
  private:
-  // The tokens have left, the class leaves.
-  void begin(std::uint32_t word, std::size_t num_particles) {
+  void resize_choices(std::size_t num_particles) {
+    if (choices_.size() < num_particles) choices_.resize(num_particles);
+  }
+
+  // The particles' classes, the present one first; all tags that occur in them.
+  TagSet choose_around(const TagSet& present) {
+    const TagSet centre = options_.fault.is(Fault::CENTRED_CLASSES) ? present : neighbour(present);
+    choices_[0].set = present;
+    TagSet all = present;
+    for (std::size_t p = 1; p < particles_.size(); ++p) {
+      choices_[p].set = neighbour(centre);
+      choices_[p].set.for_each([&](Tag t) {
+        if (!all.has(t)) all.flip(t);
+      });
+    }
+    return all;
+  }
+
+  // The tokens have left, the class leaves. The base is that of the tags that will be asked for.
+  void begin(std::uint32_t word, const TagSet& tags) {
     lexicon_.leave(word, random_);
     if (state_.heads()) {
       left_head_.clear();
       state_.spelling->unseat(word, lexicon_.head(word), random_, left_head_);
       state_.spelling->spell(word, base_.log_prob);
     }
-    state_.fill_base(word, true, base_);
-    if (choices_.size() < num_particles) choices_.resize(num_particles);
+    state_.fill_base(word, true, tags, base_);
   }
 
-  // Gives a particle its class, and weighs it.
-  void enter(std::uint32_t word, std::size_t p, const TagSet& set, bool retained, LogWeight& weight) {
-    choices_[p].set = set;
+  // Weighs a particle's class.
+  void enter(std::uint32_t word, std::size_t p, bool retained, LogWeight& weight) {
+    const TagSet& set = choices_[p].set;
     weight.add_log(std::log(lexicon_.probability(set)));
     set.for_each([&](Tag t) { weight.add_log(log_bases(t)); });
     if (state_.heads()) try_head(word, p, retained, weight);
@@ -194,6 +221,7 @@ class ClassMove {
   std::vector<double> log_priors_;  // by tag
   std::vector<ClassChoice> choices_;  // by particle
   Trail left_head_;
+  TagSet every_tag_;
 };
 
 }  // namespace

@@ -32,8 +32,7 @@ void BlockParticles::leave(std::span<const std::uint32_t> tokens) {
     old_tags_.push_back(state_.tag(tokens[i]));
   }
   left_trail_.clear();
-  LogWeight unused;
-  for (std::size_t i = tokens.size(); i-- > 0;) state_.leave(tokens[i], last_[i], random_, left_trail_, unused);
+  for (std::size_t i = tokens.size(); i-- > 0;) state_.leave(tokens[i], last_[i], random_, left_trail_);
 }
 
 void BlockParticles::begin(std::size_t num_particles) {
@@ -107,8 +106,28 @@ double BlockParticles::score(std::uint32_t token, std::uint32_t last, std::span<
     for (unsigned t = 0; t < state_.num_tags(); ++t) total += scores[t];
     return total;
   }
-  for (std::size_t i = 0; i < tags.size(); ++i) total += scores[i] = state_.score_one(token, last, base, tags[i]);
+  if (score_words(state_.word(token), tags, base, scores, total)) return total;
+  total = 0.0;
+  for (std::size_t i = 0; i < tags.size(); ++i) {
+    total += scores[i] *= state_.score_events(token, last, tags[i]);
+  }
   return total;
+}
+
+// By the word alone. Whether one tag emits it so much more often than all others that the events cannot matter.
+bool BlockParticles::score_words(std::uint32_t word, std::span<const Tag> tags, const WordBase& base, double* scores,
+                                 double& total) const {
+  double largest = 0.0;
+  for (std::size_t i = 0; i < tags.size(); ++i) {
+    total += scores[i] = state_.emission(word, tags[i], base);
+    largest = std::max(largest, scores[i]);
+  }
+  return total - largest <= options_.negligible * largest;
+}
+
+bool BlockParticles::is_settled(std::span<const Tag> tags, const WordBase& base) const {
+  double scores[TagSet::CAPACITY], total = 0.0;
+  return !tags.empty() && score_words(state_.word(tokens_[0]), tags, base, scores, total);
 }
 
 std::size_t BlockParticles::draw(std::uint32_t word) {
@@ -117,11 +136,10 @@ std::size_t BlockParticles::draw(std::uint32_t word) {
   return draw_by_weight(weights_, state_.tokens_of(word).size(), random_, statistics_);
 }
 
-void BlockParticles::settle(Particle& particle, const WordBase& base) {
-  LogWeight unused;
+void BlockParticles::settle(Particle& particle) {
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
     state_.set_tag(tokens_[i], particle.tags[i]);
-    state_.replay(tokens_[i], last_[i], base, particle.trail, unused);
+    state_.redo(tokens_[i], last_[i], particle.trail);
   }
 }
 

@@ -25,6 +25,9 @@ class BlockParticles {
   // The tokens leave, in reverse order.
   void leave(std::span<const std::uint32_t> tokens);
   void begin(std::size_t num_particles);
+  // Whether the tokens that stayed leave no doubt about the tag of those that left. It does not depend on these, so the
+  // number of particles may depend on it.
+  bool is_settled(std::span<const Tag> tags, const WordBase& base) const;
   std::size_t size() const { return num_particles_; }
   Particle& operator[](std::size_t p) { return particles_[p]; }
 
@@ -34,13 +37,15 @@ class BlockParticles {
   // A particle by its weight.
   std::size_t draw(std::uint32_t word);
   // The tokens come back as the particle has them.
-  void settle(Particle& particle, const WordBase& base);
+  void settle(Particle& particle);
 
  private:
   void take_back(Particle& particle, bool retained);
   void count_again(std::uint32_t token, std::uint32_t last, LogWeight& weight);
   double score(std::uint32_t token, std::uint32_t last, std::span<const Tag> tags, const WordBase& base,
                double* scores);
+  bool score_words(std::uint32_t word, std::span<const Tag> tags, const WordBase& base, double* scores,
+                   double& total) const;
 
   TaggingState& state_;
   const MoveOptions& options_;

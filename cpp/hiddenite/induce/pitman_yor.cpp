@@ -67,10 +67,9 @@ void draw_parameters(PitmanYor& process, const SeatingSummary& seating, Strength
                      Random& random) {
   double discount = process.discount;
   if (!fixed_discount) {
-    StirlingTable stirling(discount);
     const auto log_density = [&](double a) {
-      stirling.reset(a);
-      return seating.log_restaurants(a, process.strength) + seating.log_dishes(stirling);
+      if (a != process.stirling.discount()) process.stirling.reset(a);
+      return seating.log_restaurants(a, process.strength) + seating.log_dishes(process.stirling);
     };
     discount = slice(discount, 0.05, 0.0, LARGEST_DISCOUNT, log_density, random);
   }

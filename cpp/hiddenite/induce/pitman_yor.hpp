@@ -34,7 +34,7 @@ struct PitmanYor {
       : discount(discount), strength(strength), stirling(discount) {}
 
   void set(double new_discount, double new_strength) {
-    if (new_discount != discount) stirling.reset(new_discount);
+    if (new_discount != stirling.discount()) stirling.reset(new_discount);
     discount = new_discount;
     strength = new_strength;
   }
@@ -63,7 +63,8 @@ class SeatingSummary {
   Histogram restaurants_, dishes_;
 };
 
-// Draws discount (unless it is fixed at zero) and strength anew given the seating.
+// Draws discount (unless it is fixed at zero) and strength anew given the seating. The last discount that is tried
+// is as a rule the one that is drawn: its Stirling ratios stay.
 void draw_parameters(PitmanYor& process, const SeatingSummary& seating, StrengthPrior prior, bool fixed_discount,
                      Random& random);
 

@@ -34,6 +34,7 @@ struct MoveOptions {
   unsigned particles = 10;
   unsigned chunk = 64;            // tokens of a type that move together; 0: all
   unsigned one_tag_trials = 4;    // so many tags are proposed for a type that has one; lexicon: 0 leaves it alone
+  double negligible = 1e-4;       // lexicon: tags that emit the word with less than this share of the most probable one
   [[no_unique_address]] PlantedFault fault{};
 };
 

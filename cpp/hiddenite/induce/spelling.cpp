@@ -7,6 +7,12 @@
 
 namespace hiddenite::induce {
 
+namespace {
+
+constexpr std::size_t MOST_FACTORS = 24;  // of a product that does not underflow
+
+}  // namespace
+
 TagSpelling::TagSpelling(unsigned num_tags, const Spellings& spellings, SpellingKind kind)
     : num_tags_(num_tags), kind_(kind), uniform_(1.0 / (spellings.num_characters + 1)) {
   const std::int32_t edge = spellings.num_characters;  // BEGIN as previous, END as next
@@ -71,9 +77,26 @@ void TagSpelling::spell(std::uint32_t word, double* log_prob) const {
         product[t] *= seen1[t] * share1[t] + rest1[t] * below;
       }
     }
-    if (++factors % 24 == 0) flush();
+    if (++factors % MOST_FACTORS == 0) flush();
   }
   flush();
+}
+
+double TagSpelling::spell(std::uint32_t word, Tag tag) const {
+  double log_prob = 0.0, product = 1.0;
+  const auto uniform = static_cast<float>(uniform_);
+  const bool flat = kind_ == SpellingKind::DIRICHLET;
+  std::size_t factors = 0;
+  for (const std::uint32_t bigram : bigrams_of(word)) {
+    const std::size_t context = static_cast<std::size_t>(previous_[bigram]) * num_tags_ + tag;
+    const float seen0 = seen0_[static_cast<std::size_t>(next_[bigram]) * num_tags_ + tag];
+    const float below = flat ? uniform : seen0 * share0_[tag] + rest0_[tag] * uniform;
+    product *= seen1_[std::size_t{bigram} * num_tags_ + tag] * share1_[context] + rest1_[context] * below;
+    if (++factors % MOST_FACTORS != 0) continue;
+    log_prob += std::log(product);
+    product = 1.0;
+  }
+  return log_prob + std::log(product);
 }
 
 inline TagSpelling::Values TagSpelling::values(std::uint32_t bigram, Tag tag) const {
@@ -120,6 +143,13 @@ double TagSpelling::replay(std::uint32_t word, Tag tag, Trail& trail) {
     trail.pop_back();
   }
   return weight.log();
+}
+
+void TagSpelling::redo(std::uint32_t word, Tag tag, Trail& trail) {
+  for (const std::uint32_t bigram : bigrams_of(word)) {
+    apply(bigram, tag, trail.back(), 1);
+    trail.pop_back();
+  }
 }
 
 double TagSpelling::unseat(std::uint32_t word, Tag tag, Random& random, Trail& trail) {

@@ -34,10 +34,12 @@ class TagSpelling {
 
   // log_prob[t] ~ ln p_t(word) for all tags.
   void spell(std::uint32_t word, double* log_prob) const;
+  double spell(std::uint32_t word, Tag tag) const;  // the same number, of one tag
 
   double seat(std::uint32_t word, Tag tag, Random& random, Trail& trail);  // ln of the probability
   double replay(std::uint32_t word, Tag tag, Trail& trail);
   double unseat(std::uint32_t word, Tag tag, Random& random, Trail& trail);  // ... that seating it again would have
+  void redo(std::uint32_t word, Tag tag, Trail& trail);  // replay, not weighed
   void undo(std::uint32_t word, Tag tag, Trail& trail);
 
   SpellingKind kind() const { return kind_; }

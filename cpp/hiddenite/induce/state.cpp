@@ -110,8 +110,33 @@ void TaggingState::fill_base(std::uint32_t word, bool class_left, WordBase& base
   }
 }
 
+void TaggingState::fill_base(std::uint32_t word, bool class_left, const TagSet& tags, WordBase& base) const {
+  if (!spelled()) {
+    fill_base(word, class_left, base);
+    return;
+  }
+  tags.for_each([&](Tag t) {
+    base.log_prob[t] = std::max(spelling->spell(word, t), LEAST_LOG_BASE);
+    base.prob[t] = std::exp(base.log_prob[t]);
+  });
+}
+
 LeftWord TaggingState::leave(std::uint32_t position, std::uint32_t last, Random& random, Trail& trail,
                              LogWeight& weight) {
+  const LeftWord word = leave_word(position, random, trail);
+  for (std::uint32_t event = last + 1; event-- > position;) {
+    trail.push_back(transitions.unseat(at(event), random));
+    weight.multiply(transitions.predict(at(event)));
+  }
+  return word;
+}
+
+void TaggingState::leave(std::uint32_t position, std::uint32_t last, Random& random, Trail& trail) {
+  leave_word(position, random, trail);
+  for (std::uint32_t event = last + 1; event-- > position;) trail.push_back(transitions.unseat(at(event), random));
+}
+
+LeftWord TaggingState::leave_word(std::uint32_t position, Random& random, Trail& trail) {
   const std::uint32_t w = words_[position];
   const Tag tag = tags_[position];
   LeftWord word{0.0, 0.0, 0.0, tag, random.uniform() < emissions.opened(w, tag)};
@@ -123,10 +148,6 @@ LeftWord TaggingState::leave(std::uint32_t position, std::uint32_t last, Random&
   }
   word.joined = emissions.joined(w, tag);
   word.rest = emissions.rest()[tag];
-  for (std::uint32_t event = last + 1; event-- > position;) {
-    trail.push_back(transitions.unseat(at(event), random));
-    weight.multiply(transitions.predict(at(event)));
-  }
   return word;
 }
 
@@ -169,6 +190,22 @@ void TaggingState::replay(std::uint32_t position, std::uint32_t last, const Word
   }
 }
 
+void TaggingState::redo(std::uint32_t position, std::uint32_t last, Trail& trail) {
+  for (std::uint32_t event = position; event <= last; ++event) {
+    transitions.redo(at(event), trail.back());
+    trail.pop_back();
+  }
+  const std::uint32_t w = words_[position];
+  const Tag tag = tags_[position];
+  const bool opened = trail.back() != 0;
+  trail.pop_back();
+  emissions.change(w, tag, 1, opened ? 1 : 0);
+  if (opened && spelled()) {
+    spelling->redo(w, tag, trail);
+    trail.pop_back();
+  }
+}
+
 void TaggingState::undo(std::uint32_t position, std::uint32_t last, Trail& trail) {
   const std::uint32_t w = words_[position];
   const Tag tag = tags_[position];
@@ -206,9 +243,9 @@ void TaggingState::score_all(std::uint32_t position, std::uint32_t last, const W
   }
 }
 
-double TaggingState::score_one(std::uint32_t position, std::uint32_t last, const WordBase& base, Tag tag) {
+double TaggingState::score_events(std::uint32_t position, std::uint32_t last, Tag tag) {
   tags_[position] = tag;
-  double score = emission(words_[position], tag, base);
+  double score = 1.0;
   for (std::uint32_t event = position; event <= last; ++event) score *= transitions.predict(at(event));
   return score;
 }

@@ -77,14 +77,18 @@ class TaggingState {
 
   // The word's base with its block gone. `class_left`: the word has no class at the moment.
   void fill_base(std::uint32_t word, bool class_left, WordBase& base) const;
+  // ... for these tags alone.
+  void fill_base(std::uint32_t word, bool class_left, const TagSet& tags, WordBase& base) const;
   bool spelled() const { return spelling && !heads(); }  // by each table, not by a head
   bool heads() const { return lexicon && lexicon->kind() == LexiconKind::HEADS; }
 
   // One token of a block, with the events from its own to `last`.
   LeftWord leave(std::uint32_t position, std::uint32_t last, Random& random, Trail& trail, LogWeight& weight);
+  void leave(std::uint32_t position, std::uint32_t last, Random& random, Trail& trail);
   void seat(std::uint32_t position, std::uint32_t last, const WordBase& base, Random& random, Trail& trail,
             LogWeight& weight);
   void replay(std::uint32_t position, std::uint32_t last, const WordBase& base, Trail& trail, LogWeight& weight);
+  void redo(std::uint32_t position, std::uint32_t last, Trail& trail);  // replay, not weighed
   void undo(std::uint32_t position, std::uint32_t last, Trail& trail);
   void weigh(const LeftWord& word, const WordBase& base, LogWeight& weight) const;
 
@@ -94,7 +98,10 @@ class TaggingState {
   }
   // The product of the token's events and its word for each tag, as if they did not touch each other.
   void score_all(std::uint32_t position, std::uint32_t last, const WordBase& base, double* scores) const;
-  double score_one(std::uint32_t position, std::uint32_t last, const WordBase& base, Tag tag);
+  double score_one(std::uint32_t position, std::uint32_t last, const WordBase& base, Tag tag) {
+    return emission(words_[position], tag, base) * score_events(position, last, tag);
+  }
+  double score_events(std::uint32_t position, std::uint32_t last, Tag tag);
 
   // ln p(words, tags, tables, classes | parameters).
   double log_joint();
@@ -106,6 +113,8 @@ class TaggingState {
   std::optional<TagLexicon> lexicon;
 
  private:
+  LeftWord leave_word(std::uint32_t position, Random& random, Trail& trail);
+
   unsigned num_tags_;
   std::vector<Tag> tags_;
   std::vector<std::uint32_t> words_, last_event_, positions_, sentence_begin_, type_begin_, type_tokens_;

@@ -10,7 +10,11 @@ namespace hiddenite::induce {
 
 void StirlingTable::reset(double discount) {
   discount_ = discount;
-  columns_.assign(2, {});
+  if (columns_.size() < 2) columns_.resize(2);
+  for (Column& column : columns_) {
+    column.ratios.clear();
+    column.last = 0.0;
+  }
 }
 
 double StirlingTable::log_number(std::uint32_t customers, std::uint32_t tables) {

@@ -18,8 +18,10 @@ class StirlingTable {
  public:
   explicit StirlingTable(double discount) { reset(discount); }
 
-  // Forgets all ratios; the columns grow again as they are asked for.
+  // Forgets all ratios, but keeps their memory: parameters are drawn by trying discounts, and fresh pages are dear.
+  // The columns grow again as they are asked for.
   void reset(double discount);
+  double discount() const { return discount_; }
 
   // The probability that the last of c customers at t tables opened a table: S(c - 1, t - 1) / S(c, t).
   double opened(std::uint32_t customers, std::uint32_t tables) {

@@ -97,11 +97,24 @@ double TagTransitions::seat(const Tag* at, Random& random, std::uint8_t& opened)
 
 double TagTransitions::replay(const Tag* at, std::uint8_t opened) {
   const double answer = predict(at);
-  for (unsigned depth = 0; depth <= opened && depth < order(); ++depth) {
-    const unsigned l = order() - 1 - depth;
-    change(l, context_place(l, at), at, 1, depth < opened ? 1 : 0);
-  }
+  redo(at, opened);
   return answer;
+}
+
+// A customer who leaves takes 1 - a or 1 from what is seen, and a / (b + C) at most from what is left for the levels
+// below, which lose no more customers than the levels above; the others get more of a restaurant with fewer customers.
+double TagTransitions::predict_at_least(const Tag* at, unsigned num_left) const {
+  double below = 1.0 / static_cast<double>(num_symbols_);
+  std::size_t code = 0;
+  for (unsigned l = 0; l < levels_.size(); ++l) {
+    if (l > 0) code += powers_[l - 1] * at[-static_cast<std::ptrdiff_t>(l)];
+    const Level& level = levels_[l];
+    const Context& context = level.contexts[code];
+    const double seen = double{level.seen_of(level.dishes[code * stride_ + *at])} - num_left;
+    const double rest = double{context.rest} - num_left * level.process.discount * context.share;
+    below = std::max(seen, 0.0) * context.share + std::max(rest, 0.0) * below;
+  }
+  return below;
 }
 
 std::uint8_t TagTransitions::unseat(const Tag* at, Random& random) { return unseat_from(order() - 1, at, random); }
@@ -121,10 +134,10 @@ std::uint8_t TagTransitions::unseat_from(unsigned highest, const Tag* at, Random
   return closed;
 }
 
-void TagTransitions::undo(const Tag* at, std::uint8_t opened) {
+void TagTransitions::move(const Tag* at, std::uint8_t opened, int sign) {
   for (unsigned depth = 0; depth <= opened && depth < order(); ++depth) {
     const unsigned l = order() - 1 - depth;
-    change(l, context_place(l, at), at, -1, depth < opened ? -1 : 0);
+    change(l, context_place(l, at), at, sign, depth < opened ? sign : 0);
   }
 }
 

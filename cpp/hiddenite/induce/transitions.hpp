@@ -25,7 +25,7 @@
 //   a customer sits down, tables are drawn     seat (the predictive probability before it)
 //   ... with the tables of an earlier seating  replay
 //   a customer leaves, tables are drawn        unseat
-//   a seating is taken back                    undo
+//   a seating is taken back, and again there   undo, redo
 //   p for all values of a tag                  multiply_scores
 //   like events, one after the other           seat_all, replay_all, unseat_all
 //   ... without draws, there or back           move_all
@@ -60,7 +60,10 @@ class TagTransitions {
   double seat(const Tag* at, Random& random, std::uint8_t& opened);
   double replay(const Tag* at, std::uint8_t opened);
   std::uint8_t unseat(const Tag* at, Random& random);
-  void undo(const Tag* at, std::uint8_t opened);
+  void undo(const Tag* at, std::uint8_t opened) { move(at, opened, -1); }
+  void redo(const Tag* at, std::uint8_t opened) { move(at, opened, 1); }  // replay, not weighed
+  // At most `predict`, whichever `num_left` customers leave, of the same event or others.
+  double predict_at_least(const Tag* at, unsigned num_left) const;
 
   // How many customers each level gets of like events, from the longest context down: their number, then the tables
   // that these open, and so on; the last are the tables of level 0.
@@ -127,6 +130,7 @@ class TagTransitions {
   };
   void read_levels(const Tag* at, unsigned num_levels, LevelValues& values) const;
   void change(unsigned l, std::size_t context, const Tag* at, int customers, int tables);
+  void move(const Tag* at, std::uint8_t opened, int sign);
   void write_mirrors(unsigned l, const Tag* at);
   std::uint8_t unseat_from(unsigned l, const Tag* at, Random& random);
   template <class Decisions>

@@ -13,10 +13,14 @@ void move_tokens(BlockParticles& particles, TaggingState& state, const MoveOptio
   std::size_t begin = 0, end = whole ? tokens.size() : 1 + random.below(options.chunk);
   while (begin < tokens.size()) {
     particles.leave(tokens.subspan(begin, end - begin));
-    state.fill_base(word, false, base);
-    particles.begin(std::max(2u, options.particles));
+    if (tags.empty()) {
+      state.fill_base(word, false, base);
+    } else {
+      state.fill_base(word, false, state.lexicon->of(word), base);
+    }
+    particles.begin(particles.is_settled(tags, base) ? 2 : std::max(2u, options.particles));
     for (std::size_t p = 0; p < particles.size(); ++p) particles.run(particles[p], tags, p == 0, base);
-    particles.settle(particles[particles.draw(word)], base);
+    particles.settle(particles[particles.draw(word)]);
     begin = end;
     end = std::min<std::size_t>(tokens.size(), end + options.chunk);
   }
