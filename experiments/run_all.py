@@ -88,7 +88,7 @@ def page(
     """Return the page: what became of the claims, then paper by paper."""
     rows = []
     for record in records:
-        compare = compare_module(record["paper"])
+        compare = compare_module(record["paper"], record["size"])
         counts = Counter(claim.judged(record["pieces"]).holds for claim in compare.CLAIMS)
         rows.append(
             [f"[{compare.TITLE}](#{_anchor(compare.TITLE)})", *(counts[v] for v in (True, False, None))]
