@@ -58,7 +58,7 @@ class Text:
     lines: int
     valid_lines: int
     hmm: Plan
-    networks: Plan
+    networks: dict[str, Plan]
 
 
 @dataclass(frozen=True)
@@ -132,17 +132,18 @@ def hmm(dropout: str, corpus: str, size: LargeSize) -> dict[str, Any]:
 def network(kind: str, corpus: str, size: LargeSize) -> dict[str, Any]:
     """Train one network."""
     part = size.texts[corpus]
+    plan = part.networks[kind]
     train, valid, kept, record = _begin(kind, corpus, part)
     options = NetworkOptions(kind, size.widths[kind], output="factored")
     model = train_network(
-        train, options, part.networks.trainer(), seed=SEED, valid=valid, on_epoch=record.add, checkpoint=kept
+        train, options, plan.trainer(), seed=SEED, valid=valid, on_epoch=record.add, checkpoint=kept
     )
     found = {
         "options": asdict(options),
         "parameters": model.num_parameters,
         "perplexity": model.perplexity(valid),
     }
-    return found | _about(train, part.networks) | record.figures()
+    return found | _about(train, plan) | record.figures()
 
 
 def _about(train: bytes, plan: Plan) -> dict[str, Any]:

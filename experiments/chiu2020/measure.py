@@ -42,7 +42,8 @@ class Size:
     large: LargeSize
 
 
-_FEW = LargeText(60, 20, Plan(1, 128, 5e-3), Plan(1, 128, 2e-3))
+_SHORT = Plan(1, 128, 5e-3)
+_FEW = LargeText(60, 20, _SHORT, {"feed-forward": _SHORT, "lstm": _SHORT})
 TINY_LARGE = LargeSize(16, 4, 4, {"feed-forward": 8, "lstm": 8}, {"ptb": _FEW, "wikitext-2": _FEW})
 # Fixed by the cost of a step, and by 250 steps of the hidden Markov model at two rates, before any of them
 # was run to its end: see docs/experiments-full.md.
@@ -52,8 +53,18 @@ FULL_LARGE = LargeSize(
     width=128,
     widths={"feed-forward": 256, "lstm": 128},
     texts={
-        "ptb": LargeText(1_000_000, 1_000_000, Plan(6, 2048, 5e-3), Plan(10, 1024, 2e-3)),
-        "wikitext-2": LargeText(1500, 300, Plan(6, 1024, 5e-3), Plan(10, 512, 2e-3)),
+        "ptb": LargeText(
+            1_000_000,
+            1_000_000,
+            Plan(6, 2048, 5e-3),
+            {"feed-forward": Plan(6, 2048, 3e-3), "lstm": Plan(7, 1024, 2e-3)},
+        ),
+        "wikitext-2": LargeText(
+            1500,
+            300,
+            Plan(6, 1024, 5e-3),
+            {"feed-forward": Plan(10, 512, 3e-3), "lstm": Plan(10, 512, 2e-3)},
+        ),
     },
 )
 SIZES = {
@@ -74,7 +85,7 @@ SIZES = {
         8,
         TINY_LARGE,
     ),
-    "full": Size(ModelSize(), 1_000_000, 16384, 16, FULL_LARGE),
+    "full": Size(ModelSize(), 1_000_000, 16384, 10, FULL_LARGE),
 }
 
 
@@ -169,7 +180,6 @@ FULL_EM: dict[str, tuple[int, int, str]] = {
     "em-16k": (16384, 512, "brown"),
     "em-32k": (32768, 1024, "brown"),
     "em-uniform-4k": (4096, 128, "uniform"),
-    "em-uniform-8k": (8192, 256, "uniform"),
     "em-16k-256": (16384, 256, "brown"),
     "em-16k-1024": (16384, 1024, "brown"),
     "em-1k-16": (1024, 16, "brown"),

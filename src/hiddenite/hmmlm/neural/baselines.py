@@ -9,7 +9,6 @@ goes on across lines.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import hashlib
 import math
 import os
@@ -125,8 +124,9 @@ def hidden_vectors(
         older = jnp.where(batch.fresh[:, None], BEGIN, carry)
         line = jnp.concatenate([older, earlier], axis=1)
         after = line[:, -WINDOW:][:, 1:]
-        windows = jnp.stack([line[:, i : i + earlier.shape[1]] for i in range(WINDOW)], axis=2)
-        x = _feed_forward(options, params, params["word"][windows], keys)
+        vectors = params["word"][line]
+        windows = jnp.stack([vectors[:, i : i + earlier.shape[1]] for i in range(WINDOW)], axis=2)
+        x = _feed_forward(options, params, windows, keys)
     return dropout(keys[LAYERS], x, options.dropout_rate), after
 
 
@@ -148,6 +148,7 @@ class NetworkTask:
         num_words: int,
         tokens: TokenText,
         valid: TokenText | None,
+        *,
         levels: Levels | None = None,
     ) -> None:
         """``levels`` are those of a factored output."""
@@ -274,7 +275,7 @@ def train_network(
     tokens = read_tokens(corpus, "<corpus>", 1, table, grow=True)
     held_out = None if valid is None else read_tokens(valid, "<valid>", 1, table, grow=False)
     levels = make_levels(corpus, table, tokens) if options.output == "factored" else None
-    task = NetworkTask(options, trainer, len(table), tokens, held_out, levels)
+    task = NetworkTask(options, trainer, len(table), tokens, held_out, levels=levels)
     identity = {"text": hashlib.sha256(corpus).hexdigest(), "options": dataclasses.asdict(options)}
     run = Trainer(task, trainer, seed=seed, identity=identity, checkpoint=checkpoint)
     for report in run:
