@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import importlib
+import importlib.util
 import json
 import math
 import os
@@ -203,33 +204,43 @@ class Setting:
         os.environ["HIDDENITE_BENCH"] = str(self.output / self._name / "bench")
 
 
-def compare_module(paper: str) -> ModuleType:
-    """Return what a paper's numbers are held against."""
-    return importlib.import_module(f"experiments.{paper}.compare")
+def compare_module(paper: str, size: str = "reduced") -> ModuleType:
+    """Return what a paper's numbers are held against; some papers have other tables at full size."""
+    name = f"experiments.{paper}.full"
+    if size != "full" or importlib.util.find_spec(name) is None:
+        name = f"experiments.{paper}.compare"
+    return importlib.import_module(name)
 
 
 def run_paper(paper: str, setting: Setting, chosen: Sequence[str] = (), again: bool = False) -> Path:
     """Run the pieces that are not there yet, or those chosen; return the file with all that is known."""
     setting.prepare()
     measure = _measure_module(paper)
+    pieces = _pieces(measure, setting.size)
     folder = setting.directory / paper
     folder.mkdir(parents=True, exist_ok=True)
-    for name in chosen or measure.PIECES:
-        if name not in measure.PIECES:
-            raise SystemExit(f"{paper} has no piece {name}, expected {', '.join(measure.PIECES)}")
+    for name in chosen or pieces:
+        if name not in pieces:
+            raise SystemExit(f"{paper} has no piece {name}, expected {', '.join(pieces)}")
         path = folder / f"{name}.json"
         if path.exists() and not again:
             continue
         print(f"{paper}: {name}", flush=True)
         begun = time.process_time()
         try:
-            found = measure.PIECES[name](measure.SIZES[setting.size])
+            found = pieces[name](measure.SIZES[setting.size])
         except FileNotFoundError as error:
             raise SystemExit(
                 f"{name}: {error.filename} is not there; run.py --help says what the data must hold"
             ) from None
         write_json(path, {"found": found, "seconds": round(time.process_time() - begun, 1)})
-    return _collect(paper, setting, folder, measure.PIECES)
+    return _collect(paper, setting, folder, pieces)
+
+
+def _pieces(measure: ModuleType, size: str) -> Mapping[str, Callable[[Any], Any]]:
+    """Return the pieces of a paper; some papers have others at full size."""
+    found: Mapping[str, Callable[[Any], Any]] = measure.PIECES
+    return getattr(measure, "FULL_PIECES", found) if size == "full" else found
 
 
 def _measure_module(paper: str) -> ModuleType:
@@ -281,7 +292,7 @@ def rounded(record: Any) -> Any:
 def section(record: Mapping[str, Any], pictures: str) -> str:
     """Return what is to be said of one paper, in Markdown; ``pictures`` goes before their names."""
     paper, pieces = record["paper"], record["pieces"]
-    compare = compare_module(paper)
+    compare = compare_module(paper, record["size"])
     of_size = getattr(compare, "FULL", {}) if record["size"] == "full" else {}
     real = of_size.get("data", compare.DATA)
     where = {"real": real, "built-in": "built-in text: " + compare.BUILT_IN}[record["data"]]
@@ -307,7 +318,7 @@ def draw(record: Mapping[str, Any], prefix: str) -> list[Path]:
     """Write the pictures of one paper; return their files."""
     paper, pieces = record["paper"], record["pieces"]
     paths = []
-    for name, (needs, picture) in compare_module(paper).PICTURES.items():
+    for name, (needs, picture) in compare_module(paper, record["size"]).PICTURES.items():
         if all(piece in pieces for piece in needs):
             path = Path(f"{prefix}{paper}-{name}.png")
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -68,8 +68,9 @@ FULL_INTRODUCTION = """\
 
 What [the reduced runs](experiments.md) do in half an hour, with more text and larger models:
 `make experiments-full`, which takes hours, goes on where it was stopped and can be run piece by piece. The
-rules are the same code as those of the reduced runs, written before these. A piece that has not been run yet
-decides nothing: its claim is then "not testable here". Induction in many languages has
+rules are the same code as those of the reduced runs, written before these, but for the last paper, which has
+rules of its own here and says when they were fixed. A piece that has not been run yet decides nothing: its
+claim is then "not testable here". Induction in many languages has
 [a page of its own](experiments-languages.md).
 """
 
@@ -88,7 +89,7 @@ def page(
     """Return the page: what became of the claims, then paper by paper."""
     rows = []
     for record in records:
-        compare = compare_module(record["paper"])
+        compare = compare_module(record["paper"], record["size"])
         counts = Counter(claim.judged(record["pieces"]).holds for claim in compare.CLAIMS)
         rows.append(
             [f"[{compare.TITLE}](#{_anchor(compare.TITLE)})", *(counts[v] for v in (True, False, None))]

@@ -201,6 +201,34 @@ def chiu2020(claims_hold: bool) -> Pieces:
     return pieces
 
 
+def chiu2020_full(claims_hold: bool) -> Pieces:
+    """The small models, and beside them the large ones of the full page."""
+    good = {
+        "large-lstm": 90.0,
+        "large-feed-forward": 160.0,
+        "large-state": 120.0,
+        "large-unstructured": 130.0,
+        "em-4k": 140.0,
+        "em-8k": 130.0,
+        "em-16k": 120.0,
+        "em-32k": 110.0,
+        "em-uniform-4k": 150.0,
+        "em-16k-256": 121.0,
+        "em-16k-1024": 121.0,
+        "em-1k-16": 140.0,
+        "em-1k-32": 150.0,
+        "em-1k-64": 160.0,
+    }
+    good |= {f"wikitext-large-{name}": good[f"large-{name}"] for name in ("lstm", "feed-forward", "state")}
+    found = good
+    if not claims_hold:
+        found = {name: 240.0 - value for name, value in good.items()}
+        found |= {"em-16k-1024": 200.0, "em-1k-16": 100.0, "em-1k-32": 100.0, "em-1k-64": 100.0}
+    large: Pieces = {name: {"perplexity": value, "seconds": 1.0} for name, value in found.items()}
+    large["large-state"]["seconds"] = 0.5 if claims_hold else 2.0
+    return chiu2020(claims_hold) | large
+
+
 WORLDS = {
     "carter2012": carter2012,
     "quirk2013": quirk2013,
@@ -208,3 +236,4 @@ WORLDS = {
     "dubbin2014": dubbin2014,
     "chiu2020": chiu2020,
 }
+FULL_WORLDS = {"chiu2020": chiu2020_full}  # of papers that have other claims at full size

@@ -23,13 +23,6 @@ DIFFERS = (
     "mean anything. One seed. Clusters are by exchange instead of Brown's merging. Rows of EM have more "
     "states and more text."
 )
-FULL = {
-    "data": "the whole Penn Treebank for EM, 8,000 to 65,000 states; its first 4,000 lines, and as much of "
-    "WikiText-2, for gradients",
-    "differs": "the models trained by gradient are a thirtieth as large on a tenth of the text; networks "
-    "beside them are trained until valid text no longer gains, for at most 40 epochs. One seed. Clusters are "
-    "by exchange instead of Brown's merging. The rows of EM have the paper's numbers of states and its text.",
-}
 PAPER = {  # valid perplexities
     "ptb": {"feed-forward": 164, "LSTM": 97, "HMM": 125},
     "wikitext": {"feed-forward": 209, "LSTM": 125, "HMM": 167},
@@ -102,7 +95,8 @@ def _cheaper(pieces: Pieces) -> Judgement:
     return lower(state, CHEAPER * other, names=("state", f"{CHEAPER} × unstructured"))
 
 
-def _insensitive(pieces: Pieces, names: tuple[str, ...]) -> Judgement:
+def insensitive(pieces: Pieces, names: tuple[str, ...]) -> Judgement:
+    """Judge whether perplexities are as close together as those that the paper calls insensitive."""
     values = [_perplexity(pieces, name) for name in names]
     spread = max(values) / min(values) - 1
     return Judgement(
@@ -110,12 +104,14 @@ def _insensitive(pieces: Pieces, names: tuple[str, ...]) -> Judgement:
     )
 
 
-def _sensitive(pieces: Pieces, names: tuple[str, ...]) -> Judgement:
-    found = _insensitive(pieces, names)
+def sensitive(pieces: Pieces, names: tuple[str, ...]) -> Judgement:
+    """Judge whether they are further apart."""
+    found = insensitive(pieces, names)
     return Judgement(not found.holds, found.ours)
 
 
-def _falls(pieces: Pieces, names: tuple[str, ...]) -> Judgement:
+def falls(pieces: Pieces, names: tuple[str, ...]) -> Judgement:
+    """Judge whether perplexities fall from each to the next."""
     values = [_perplexity(pieces, name) for name in names]
     falling = all(a > b for a, b in itertools.pairwise(values))
     return Judgement(falling, " → ".join(f"{v:.1f}" for v in values))
@@ -198,7 +194,7 @@ CLAIMS = [
         "133 to 137, 3 % apart, table 6",
         "perplexities at most 3.1 % apart",
         CLUSTERS,
-        lambda p: _insensitive(p, CLUSTERS),
+        lambda p: insensitive(p, CLUSTERS),
     ),
     Claim(
         "clusters by EM",
@@ -206,7 +202,7 @@ CLAIMS = [
         "–",
         "perplexities at most 3.1 % apart, with the most states",
         EM_MANY_STATES,
-        lambda p: _insensitive(p, EM_MANY_STATES),
+        lambda p: insensitive(p, EM_MANY_STATES),
     ),
     Claim(
         "clusters at 1k states",
@@ -214,7 +210,7 @@ CLAIMS = [
         "section 5.2, no figure",
         "perplexities more than 3.1 % apart, by EM, with a quarter of those states",
         EM_CLUSTERS,
-        lambda p: _sensitive(p, EM_CLUSTERS),
+        lambda p: sensitive(p, EM_CLUSTERS),
     ),
     Claim(
         "states",
@@ -222,7 +218,7 @@ CLAIMS = [
         "133 → 126 → 124, table 7",
         "valid perplexity falls each time that states double",
         STATES,
-        lambda p: _falls(p, STATES),
+        lambda p: falls(p, STATES),
     ),
     Claim(
         "states by EM",
@@ -230,7 +226,7 @@ CLAIMS = [
         "–",
         "valid perplexity falls each time that states double",
         EM_STATES,
-        lambda p: _falls(p, EM_STATES),
+        lambda p: falls(p, EM_STATES),
     ),
     Claim(
         "tying",
@@ -238,7 +234,7 @@ CLAIMS = [
         "section 5.2, no figure",
         "perplexities at most 3.1 % apart",
         TYINGS,
-        lambda p: _insensitive(p, TYINGS),
+        lambda p: insensitive(p, TYINGS),
     ),
     untestable(
         "batching",
@@ -251,7 +247,8 @@ CLAIMS = [
 # ---------------------------------------------------------------------- tables
 
 
-def _cells(pieces: Pieces, name: str) -> list[str]:
+def cells(pieces: Pieces, name: str) -> list[str]:
+    """Return perplexity, occupancy and entropies of a model."""
     f = pieces[name]
     keys = ("occupancy", "emission_entropy", "transition_entropy")
     return [f"{f['perplexity']:.1f}", *(f"{f[k]:.3g}" if k in f else "–" for k in keys)]
@@ -275,10 +272,10 @@ def _constraints(pieces: Pieces) -> str:
     for name, label in (("uniform", "uniform"), ("brown", "Brown"), ("none", "none")):
         piece = f"constraint-{name}"
         if piece in pieces:
-            rows.append(["ours", label, pieces[piece]["options"]["states"], *_cells(pieces, piece)])
+            rows.append(["ours", label, pieces[piece]["options"]["states"], *cells(pieces, piece)])
     for piece, label in (("em-uniform", "uniform"), ("em-x1", "Brown")):
         if piece in pieces:
-            rows.append(["ours, EM", label, pieces[piece]["states"], *_cells(pieces, piece)])
+            rows.append(["ours, EM", label, pieces[piece]["states"], *cells(pieces, piece)])
     head = ["", "constraint", "states", "valid perplexity", "occupancy", "H(emit), nats", "H(transition)"]
     return table(head, rows)
 
@@ -287,8 +284,8 @@ def _dropouts(pieces: Pieces) -> str:
     rows = []
     for name in DROPOUTS:
         _, kind, rate = name.split("-")
-        rows.append([kind, rate, *_cells(pieces, name), f"{pieces[name]['seconds']:.0f}"])
-    rows.append(["none", "–", *_cells(pieces, "form-factored"), f"{pieces['form-factored']['seconds']:.0f}"])
+        rows.append([kind, rate, *cells(pieces, name), f"{pieces[name]['seconds']:.0f}"])
+    rows.append(["none", "–", *cells(pieces, "form-factored"), f"{pieces['form-factored']['seconds']:.0f}"])
     head = ["dropout", "rate", "valid perplexity", "occupancy", "H(emit)", "H(transition)", "processor s"]
     return f"The draft's table is empty.\n\n{table(head, rows)}"
 

@@ -2,7 +2,8 @@
 
 The models are those of ``benchmarks/hmmlm_neural.py``, smaller; all of them are optimised alike. The rows of
 EM are more states on more text than gradients can afford here, for the tables that are about states and
-clusters.
+clusters. At full size the models of tables 1, 2 and 5 are those of ``large``, and EM has the states of
+``FULL_EM``.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from typing import Any
 from hmmlm_neural import SEED, Ablation, ablations, run_ablation, text
 from hmmlm_neural import Size as ModelSize
 
+from experiments.chiu2020.large import LARGE, LargeSize, Plan
+from experiments.chiu2020.large import Text as LargeText
 from hiddenite.hmmlm import HMMLanguageModel
 
 CHECKPOINTS = Path(os.environ["HIDDENITE_BENCH"]) / "chiu2020"
 WIKITEXT = ("network-lstm", "network-feed-forward", "constraint-brown")
+PER_WORD = 32  # states, of models by EM
 LONGER_LINES = 5  # a line of WikiText-2 is a paragraph
 LEFT_OUT = ("form-em-scalar", "form-em-neural", "form-scalar", "form-scalar-full")  # no table of the paper's
 
@@ -35,20 +39,53 @@ class Size:
     em_lines: int
     em_states: int  # and half, twice, four times as many
     em_epochs: int
+    large: LargeSize
 
 
+_SHORT = Plan(1, 128, 5e-3)
+_FEW = LargeText(60, 20, _SHORT, {"feed-forward": _SHORT, "lstm": _SHORT})
+TINY_LARGE = LargeSize(16, 4, 4, {"feed-forward": 8, "lstm": 8}, {"ptb": _FEW, "wikitext-2": _FEW})
+# Fixed by the cost of a step, and by 250 steps of the hidden Markov model at two rates, before any of them
+# was run to its end: see docs/experiments-full.md.
+FULL_LARGE = LargeSize(
+    states=4096,
+    clusters=128,
+    width=128,
+    widths={"feed-forward": 256, "lstm": 128},
+    texts={
+        "ptb": LargeText(
+            1_000_000,
+            1_000_000,
+            Plan(6, 2048, 5e-3),
+            {"feed-forward": Plan(6, 2048, 3e-3), "lstm": Plan(7, 1024, 2e-3)},
+        ),
+        "wikitext-2": LargeText(
+            1500,
+            300,
+            Plan(6, 1024, 5e-3),
+            {"feed-forward": Plan(10, 512, 3e-3), "lstm": Plan(10, 512, 2e-3)},
+        ),
+    },
+)
 SIZES = {
-    "tiny": Size(ModelSize(lines=60, valid_lines=20, states=16, per_word=4, epochs=1, width=4), 200, 32, 2),
+    "tiny": Size(
+        ModelSize(lines=60, valid_lines=20, states=16, per_word=4, epochs=1, width=4), 200, 32, 2, TINY_LARGE
+    ),
     "small": Size(
-        ModelSize(lines=1000, valid_lines=300, states=128, per_word=16, epochs=3, width=32), 2000, 256, 4
+        ModelSize(lines=1000, valid_lines=300, states=128, per_word=16, epochs=3, width=32),
+        2000,
+        256,
+        4,
+        TINY_LARGE,
     ),
     "reduced": Size(
         ModelSize(lines=2500, valid_lines=600, states=256, per_word=16, epochs=4, width=32),
         1_000_000,
         1024,
         8,
+        TINY_LARGE,
     ),
-    "full": Size(ModelSize(network_epochs=40), 1_000_000, 16384, 16),
+    "full": Size(ModelSize(), 1_000_000, 16384, 10, FULL_LARGE),
 }
 
 
@@ -79,7 +116,18 @@ def rows(size: Size) -> dict[str, Ablation]:
 def em(states: float, clusters: float, sets: str, size: Size) -> dict[str, Any]:
     """Train one model by EM: so many times the usual states and clusters."""
     number = round(size.em_states * states)
-    classes = max(2, round(size.em_states * clusters) // 32)
+    classes = max(2, round(size.em_states * clusters) // PER_WORD)
+    return em_model(number, classes, sets, size, choose_smoothing=True)
+
+
+def em_model(
+    number: int, classes: int, sets: str, size: Size, *, choose_smoothing: bool = False
+) -> dict[str, Any]:
+    """Train one model by EM; smoothing is chosen on valid text, or the usual one.
+
+    Choosing it fills a table of all pairs of states again and again: with 16,384 states that is most of the
+    time that a training takes.
+    """
     train, valid = text("train", size.em_lines), text("valid")
     begun = time.process_time()
     model = HMMLanguageModel.train(
@@ -87,10 +135,10 @@ def em(states: float, clusters: float, sets: str, size: Size) -> dict[str, Any]:
         number,
         classes,
         seed=SEED,
-        valid=valid,
+        valid=valid if choose_smoothing else None,
         epochs=size.em_epochs,
         sets=sets,
-        states_per_word=32 if sets == "uniform" else None,
+        states_per_word=PER_WORD if sets == "uniform" else None,
     )
     usage = model.usage(valid)
     return {
@@ -121,4 +169,31 @@ PIECES: dict[str, Callable[[Size], dict[str, Any]]] = {
     **{name: functools.partial(gradient, name, "ptb") for name in _NAMES},
     **{f"wikitext-{name}": functools.partial(gradient, name, "wikitext-2") for name in WIKITEXT},
     **{name: functools.partial(em, *options) for name, options in EM.items()},
+}
+
+
+# ------------------------------------------------------------------- full size
+
+FULL_EM: dict[str, tuple[int, int, str]] = {
+    "em-4k": (4096, 128, "brown"),
+    "em-8k": (8192, 256, "brown"),
+    "em-16k": (16384, 512, "brown"),
+    "em-32k": (32768, 1024, "brown"),
+    "em-uniform-4k": (4096, 128, "uniform"),
+    "em-16k-256": (16384, 256, "brown"),
+    "em-16k-1024": (16384, 1024, "brown"),
+    "em-1k-16": (1024, 16, "brown"),
+    "em-1k-32": (1024, 32, "brown"),
+    "em-1k-64": (1024, 64, "brown"),
+}
+
+
+def _large(work: Callable[[LargeSize], dict[str, Any]], size: Size) -> dict[str, Any]:
+    return work(size.large)
+
+
+FULL_PIECES: dict[str, Callable[[Size], dict[str, Any]]] = {
+    **{name: functools.partial(_large, work) for name, work in LARGE.items()},
+    **{name: functools.partial(em_model, *options) for name, options in FULL_EM.items()},
+    **{name: PIECES[name] for name in _NAMES if not name.startswith("network-")},
 }

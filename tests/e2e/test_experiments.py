@@ -6,7 +6,9 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,7 +40,7 @@ from experiments.run_all import (
     recorded,
 )
 from hiddenite.induction import compare
-from tests.experiment_worlds import WORLDS
+from tests.experiment_worlds import FULL_WORLDS, WORLDS
 
 ROOT = Path(__file__).resolve().parents[2]
 # Gradient models take seconds each to compile; those of EM go through the same code but for that.
@@ -52,23 +54,34 @@ def run_script(*arguments: str) -> subprocess.CompletedProcess[str]:
 # Rules
 
 
-@pytest.mark.parametrize("paper", PAPERS)
-def test_claims_hold_where_they_should(paper: str) -> None:
-    pieces = WORLDS[paper](True)
-    verdicts = {c.name: c.judged(pieces).holds for c in compare_module(paper).CLAIMS if c.rule != "none"}
+CASES = [
+    *((compare_module(paper).CLAIMS, world) for paper, world in WORLDS.items()),
+    *((compare_module(paper, "full").CLAIMS, world) for paper, world in FULL_WORLDS.items()),
+]
+every_case = pytest.mark.parametrize(
+    ("claims", "world"), CASES, ids=[*WORLDS, *(f"{paper}-full" for paper in FULL_WORLDS)]
+)
+World = Callable[[bool], dict[str, Any]]
+
+
+@every_case
+def test_claims_hold_where_they_should(claims: list[Claim], world: World) -> None:
+    pieces = world(True)
+    verdicts = {c.name: c.judged(pieces).holds for c in claims if c.rule != "none"}
     assert all(verdicts.values()), {name for name, holds in verdicts.items() if not holds}
 
 
-@pytest.mark.parametrize("paper", PAPERS)
-def test_claims_fail_where_they_should(paper: str) -> None:
-    pieces = WORLDS[paper](False)
-    verdicts = {c.name: c.judged(pieces).holds for c in compare_module(paper).CLAIMS if c.rule != "none"}
+@every_case
+def test_claims_fail_where_they_should(claims: list[Claim], world: World) -> None:
+    pieces = world(False)
+    verdicts = {c.name: c.judged(pieces).holds for c in claims if c.rule != "none"}
     assert set(verdicts.values()) == {False}, {name for name, holds in verdicts.items() if holds is not False}
 
 
-@pytest.mark.parametrize("paper", PAPERS)
-def test_claims_have_names_of_their_own(paper: str) -> None:
-    names = [claim.name for claim in compare_module(paper).CLAIMS]
+@every_case
+def test_claims_have_names_of_their_own(claims: list[Claim], world: World) -> None:
+    del world
+    names = [claim.name for claim in claims]
     assert len(set(names)) == len(names) > 0
 
 

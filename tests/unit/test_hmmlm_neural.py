@@ -26,14 +26,15 @@ from hiddenite.errors import FormatError, ModelError
 from hiddenite.hmmlm import HMMLanguageModel, Interpolation
 from hiddenite.hmmlm.arrays import dense_transition
 from hiddenite.hmmlm.neural.baselines import KINDS as NETWORKS
-from hiddenite.hmmlm.neural.baselines import NetworkOptions, train_network
+from hiddenite.hmmlm.neural.baselines import NetworkModel, NetworkOptions, train_network
 from hiddenite.hmmlm.neural.batches import batches, sentence_lines, with_pairs
 from hiddenite.hmmlm.neural.evidence import log_evidence, plain_log_evidence
 from hiddenite.hmmlm.neural.layout import export_chain, import_chain, make_layout
 from hiddenite.hmmlm.neural.options import BATCHINGS, TYINGS, ModelOptions, TrainerOptions
+from hiddenite.hmmlm.neural.outputs import OUTPUTS
 from hiddenite.hmmlm.neural.parameters import Hmm, init_parameters, tables_of_chain
 from hiddenite.hmmlm.neural.task import NeuralTraining, hmm_loss
-from hiddenite.hmmlm.neural.trainer import Trainer
+from hiddenite.hmmlm.neural.trainer import Report, Trainer
 from tests.hmm_oracle import random_chain
 
 ATOL = 1e-10  # doubles: sums of some hundred products
@@ -435,17 +436,44 @@ def test_networks_learn_and_interpolate(kind: str, batching: str) -> None:
     assert both.perplexity(VALID) <= min(model.perplexity(VALID), hmm.perplexity(VALID)) * (1 + 1e-4)
 
 
+@pytest.mark.parametrize("output", OUTPUTS)
 @pytest.mark.parametrize(("kind", "batching"), list(zip(NETWORKS, BATCHINGS, strict=True)))
-def test_networks_predict_distributions(kind: str, batching: str) -> None:
+def test_networks_predict_distributions(
+    kind: str, batching: str, output: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """p(next word | before) sums to one over the vocabulary, and later words change nothing before."""
+    for name, value in (("NUM_FREQUENT", 3), ("NUM_CLASSES", 2), ("CLASS_WORDS", 3)):
+        monkeypatch.setattr(f"hiddenite.hmmlm.neural.outputs.{name}", value)
     trainer = dataclasses.replace(TINY, batching=batching, epochs=1)
-    model = train_network(TEXT, NetworkOptions(kind, 8, 0.1), trainer, seed=1)
+    model = train_network(TEXT, NetworkOptions(kind, 8, 0.1, output), trainer, seed=1)
     line = "the cat sat on a"
     nexts = [
         model.token_log_probs(f"{line} {w}".encode())[5] for w in model.words if w not in ("<s>", "</s>")
     ]
     end = model.token_log_probs(line.encode())[5]
     assert math.fsum(map(math.exp, [*nexts, end])) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_factored_output_is_trained_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It learns; stopped after an epoch, it goes on to the same bits."""
+    monkeypatch.setattr("hiddenite.hmmlm.neural.outputs.NUM_FREQUENT", 3)
+    options = NetworkOptions("feed-forward", 8, 0.1, "factored")
+    trainer = dataclasses.replace(TINY, epochs=3, rate=0.02, batch_tokens=32)
+
+    def train(checkpoint: Path | None, stop_after: int = 3) -> NetworkModel:
+        def stop(report: Report) -> None:
+            if report.number == stop_after < trainer.epochs:
+                raise InterruptedError
+
+        return train_network(
+            TEXT, options, trainer, seed=1, valid=VALID, on_epoch=stop, checkpoint=checkpoint
+        )
+
+    whole = train(None)
+    assert whole.perplexity(TEXT) < len(whole.words) - 1
+    with pytest.raises(InterruptedError):
+        train(tmp_path / "kept", stop_after=1)
+    np.testing.assert_array_equal(whole.token_log_probs(TEXT), train(tmp_path / "kept").token_log_probs(TEXT))
 
 
 # Several devices

@@ -1,14 +1,17 @@
 """The networks that hidden Markov models are compared with, trained by the same trainer.
 
 ``feed-forward``: two hidden layers over the vectors of the four words before. ``lstm``: two recurrent layers.
-Both end in a softmax over all words whose weights are the word vectors (paper, section 5.1). Perplexity is
-per token, ``</s>`` included. ``sentences`` begins each line anew; ``document`` goes on across lines.
+Both end in a softmax whose weights are the word vectors (paper, section 5.1), over all words or factored
+(``outputs``). Perplexity is per token, ``</s>`` included. ``sentences`` begins each line anew; ``document``
+goes on across lines.
 """
 
 from __future__ import annotations
 
-import functools
+import dataclasses
+import hashlib
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,10 +37,20 @@ from hiddenite.hmmlm.neural.networks import (
     init_linear,
     init_lstm,
     linear,
-    lstm_step,
+    lstm_layer,
     normal,
 )
 from hiddenite.hmmlm.neural.options import TrainerOptions
+from hiddenite.hmmlm.neural.outputs import (
+    OUTPUTS,
+    Levels,
+    Sorted,
+    factored_log_probs,
+    init_classes,
+    make_levels,
+    softmax_log_probs,
+    sort_tokens,
+)
 from hiddenite.hmmlm.neural.trainer import Report, Trainer
 from hiddenite.hmmlm.shape import BEGIN
 
@@ -54,10 +67,13 @@ class NetworkOptions:
     kind: str = "lstm"
     width: int = 256
     dropout_rate: float = 0.3
+    output: str = "softmax"
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ModelError(f"found the network '{self.kind}', expected {' or '.join(KINDS)}")
+        if self.output not in OUTPUTS:
+            raise ModelError(f"found the output '{self.output}', expected {' or '.join(OUTPUTS)}")
         if self.width < 1 or not 0 <= self.dropout_rate < 1:
             raise ModelError(
                 f"found width {self.width}, dropout {self.dropout_rate}, expected >= 1 and [0, 1)"
@@ -77,20 +93,11 @@ def init_network(rng: np.random.Generator, num_words: int, options: NetworkOptio
 
 
 def _recurrent(options: NetworkOptions, params: Params, inputs: Array, carry: Any, keys: Any) -> Any:
-    x = inputs
-    after = []
+    x, after = inputs, []
     for i in range(LAYERS):
-        x = dropout(keys[i], x, options.dropout_rate)
-        step = functools.partial(_lstm_scan, params[f"layer{i}"])
-        state, outputs = jax.lax.scan(step, carry[i], jnp.moveaxis(x, 1, 0))
-        x = jnp.moveaxis(outputs, 0, 1)
+        state, x = lstm_layer(params[f"layer{i}"], carry[i], dropout(keys[i], x, options.dropout_rate))
         after.append(state)
     return x, tuple(after)
-
-
-def _lstm_scan(params: Params, state: Any, x: Array) -> Any:
-    state = lstm_step(params, state, x)
-    return state, state[0]
 
 
 def _feed_forward(options: NetworkOptions, params: Params, windows: Array, keys: Any) -> Array:
@@ -100,8 +107,10 @@ def _feed_forward(options: NetworkOptions, params: Params, windows: Array, keys:
     return x
 
 
-def log_probs(options: NetworkOptions, params: Params, batch: Batch, key: Array | None, carry: Any) -> Any:
-    """ln p of each word of a batch, [B, T], and what is carried over.
+def hidden_vectors(
+    options: NetworkOptions, params: Params, batch: Batch, key: Array | None, carry: Any
+) -> tuple[Array, Any]:
+    """Return what the last layer sees before each word of a batch, [B, T, H], and what is carried over.
 
     Carried are, for the LSTM, its states; for the window, the words before the row. The first word of a text
     and, without documents, of a sentence has ``<s>`` before it, or ``</s>`` in a document.
@@ -115,11 +124,10 @@ def log_probs(options: NetworkOptions, params: Params, batch: Batch, key: Array 
         older = jnp.where(batch.fresh[:, None], BEGIN, carry)
         line = jnp.concatenate([older, earlier], axis=1)
         after = line[:, -WINDOW:][:, 1:]
-        windows = jnp.stack([line[:, i : i + earlier.shape[1]] for i in range(WINDOW)], axis=2)
-        x = _feed_forward(options, params, params["word"][windows], keys)
-    x = dropout(keys[LAYERS], x, options.dropout_rate)
-    logits = jax.nn.log_softmax((x @ params["word"].T + params["bias"]).at[..., BEGIN].set(-1e30), axis=-1)
-    return jnp.take_along_axis(logits, batch.words[..., None], axis=-1)[..., 0], after
+        vectors = params["word"][line]
+        windows = jnp.stack([vectors[:, i : i + earlier.shape[1]] for i in range(WINDOW)], axis=2)
+        x = _feed_forward(options, params, windows, keys)
+    return dropout(keys[LAYERS], x, options.dropout_rate), after
 
 
 def first_carry(options: NetworkOptions, rows: int) -> Any:
@@ -140,15 +148,22 @@ class NetworkTask:
         num_words: int,
         tokens: TokenText,
         valid: TokenText | None,
+        *,
+        levels: Levels | None = None,
     ) -> None:
+        """``levels`` are those of a factored output."""
         self.options, self._trainer, self._num_words = options, trainer, num_words
         self._lines = sentence_lines(tokens)
         self._valid = None if valid is None else sentence_lines(valid)
-        self._score = jax.jit(functools.partial(log_probs, options))
+        self._levels = levels
+        self._score = jax.jit(self._log_probs)
 
     def init(self, rng: np.random.Generator) -> Params:
         """Draw parameters."""
-        return init_network(rng, self._num_words, self.options)
+        params = init_network(rng, self._num_words, self.options)
+        return (
+            params if self._levels is None else params | init_classes(rng, self._levels, self.options.width)
+        )
 
     def constants(self) -> None:
         """There are none."""
@@ -157,29 +172,38 @@ class NetworkTask:
         """Return the batches of an epoch."""
         return batches(self._lines, self._trainer, rng)
 
-    def prepare(self, batch: Batch) -> Batch:
-        """Nothing is to be done."""
-        return batch
+    def prepare(self, batch: Batch) -> Batch | Sorted:
+        """Sort the tokens by class if the output is factored."""
+        return batch if self._levels is None else sort_tokens(batch, self._levels)
 
-    def rows(self, prepared: Batch) -> Batch:
+    def rows(self, prepared: Batch | Sorted) -> Batch:
         """Return the words."""
-        return prepared
+        return prepared if isinstance(prepared, Batch) else prepared.batch
 
-    def carry(self, prepared: Batch) -> Any:
+    def _log_probs(
+        self, params: Params, prepared: Batch | Sorted, key: Array | None, carry: Any
+    ) -> tuple[Array, Any]:
+        """ln p of each word of a batch, [B, T], and what is carried over."""
+        hidden, after = hidden_vectors(self.options, params, self.rows(prepared), key, carry)
+        if isinstance(prepared, Batch) or self._levels is None:
+            return softmax_log_probs(params, hidden, self.rows(prepared).words), after
+        return factored_log_probs(self._levels, params, hidden, prepared), after
+
+    def carry(self, prepared: Batch | Sorted) -> Any:
         """Nothing between sentences."""
         if self._trainer.batching == "sentences":
             return ()
-        return first_carry(self.options, prepared.words.shape[0])
+        return first_carry(self.options, self.rows(prepared).words.shape[0])
 
     def loss(
-        self, params: Params, constants: None, prepared: Batch, key: Array | None, carry: Any
+        self, params: Params, constants: None, prepared: Batch | Sorted, key: Array | None, carry: Any
     ) -> tuple[Array, Any]:
         """Return minus the sum of ln p."""
         del constants
-        document = self._trainer.batching == "document"
-        before = carry if document else first_carry(self.options, prepared.words.shape[0])
-        values, after = log_probs(self.options, params, prepared, key, before)
-        return -jnp.where(prepared.mask, values, 0.0).sum(), after if document else ()
+        document, batch = self._trainer.batching == "document", self.rows(prepared)
+        before = carry if document else first_carry(self.options, batch.words.shape[0])
+        values, after = self._log_probs(params, prepared, key, before)
+        return -jnp.where(batch.mask, values, 0.0).sum(), after if document else ()
 
     def perplexity(self, params: Params) -> float | None:
         """Per token of the validation text."""
@@ -194,7 +218,7 @@ class NetworkTask:
         result: list[NDArray[np.float64]] = [np.zeros(0)] * len(lines)
         for numbers, batch in evaluation_batches(lines, _EVALUATED_TOKENS):
             carry = first_carry(self.options, batch.words.shape[0])
-            values = np.asarray(self._score(params, batch, None, carry)[0], dtype=np.float64)
+            values = np.asarray(self._score(params, self.prepare(batch), None, carry)[0], dtype=np.float64)
             for row, i in enumerate(numbers):
                 result[i] = values[row, : len(lines[i])]
         return np.concatenate([*result, np.zeros(0)])
@@ -204,7 +228,7 @@ class NetworkTask:
             return np.zeros(0)
         carry, result = first_carry(self.options, 1), []
         for batch in document_batches(lines, 1, _EVALUATED_TOKENS):
-            values, carry = self._score(params, batch, None, carry)
+            values, carry = self._score(params, self.prepare(batch), None, carry)
             result.append(np.asarray(values, dtype=np.float64)[batch.mask])
         return np.concatenate(result)
 
@@ -244,13 +268,16 @@ def train_network(
     seed: int,
     valid: bytes | None = None,
     on_epoch: Callable[[Report], None] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> NetworkModel:
-    """Train a network on UTF-8 text, one sentence a line."""
+    """Train a network on UTF-8 text, one sentence a line; continue from ``checkpoint`` if it exists."""
     table = WordTable()
     tokens = read_tokens(corpus, "<corpus>", 1, table, grow=True)
     held_out = None if valid is None else read_tokens(valid, "<valid>", 1, table, grow=False)
-    task = NetworkTask(options, trainer, len(table), tokens, held_out)
-    run = Trainer(task, trainer, seed=seed)
+    levels = make_levels(corpus, table, tokens) if options.output == "factored" else None
+    task = NetworkTask(options, trainer, len(table), tokens, held_out, levels=levels)
+    identity = {"text": hashlib.sha256(corpus).hexdigest(), "options": dataclasses.asdict(options)}
+    run = Trainer(task, trainer, seed=seed, identity=identity, checkpoint=checkpoint)
     for report in run:
         if on_epoch is not None:
             on_epoch(report)

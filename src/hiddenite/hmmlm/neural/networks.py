@@ -59,12 +59,23 @@ def init_lstm(rng: np.random.Generator, width: int) -> Params:
     return cell
 
 
-def lstm_step(params: Params, state: tuple[Array, Array], x: Array) -> tuple[Array, Array]:
-    """Return the next (hidden, cell)."""
-    hidden, cell = state
-    i, f, g, o = jnp.split(linear(params, jnp.concatenate([x, hidden], axis=-1)), 4, axis=-1)
-    cell = jax.nn.sigmoid(f) * cell + jax.nn.sigmoid(i) * jnp.tanh(g)
-    return jax.nn.sigmoid(o) * jnp.tanh(cell), cell
+def lstm_layer(params: Params, state: tuple[Array, Array], inputs: Array) -> tuple[Any, Array]:
+    """Run a layer over inputs [B, T, H]; return the last (hidden, cell), and all that was hidden.
+
+    The inputs' share of the gates does not wait for the recursion: one product for all steps.
+    """
+    width = inputs.shape[-1]
+    gates = jnp.moveaxis(inputs @ params["w"][:width] + params["b"], 1, 0)
+    recurrent = params["w"][width:]
+
+    def step(before: tuple[Array, Array], given: Array) -> tuple[tuple[Array, Array], Array]:
+        i, f, g, o = jnp.split(given + before[0] @ recurrent, 4, axis=-1)
+        cell = jax.nn.sigmoid(f) * before[1] + jax.nn.sigmoid(i) * jnp.tanh(g)
+        hidden = jax.nn.sigmoid(o) * jnp.tanh(cell)
+        return (hidden, cell), hidden
+
+    last, outputs = jax.lax.scan(step, state, gates)
+    return last, jnp.moveaxis(outputs, 0, 1)
 
 
 def dropout(key: Array | None, x: Array, rate: float) -> Array:
