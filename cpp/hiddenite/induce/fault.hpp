@@ -14,7 +14,7 @@ enum class Fault {
   CENTRED_CLASSES,     // lexicon: classes are proposed around the retained one
   FREE_PROPOSALS,      // one tag: weights are not divided by the proposal
   UNCONDITIONAL,       // sentence: a particle filter without the retained particle
-  LOOSE_BOUND,         // local with a lexicon: a token's own seats count when it is decided whether its tag stays
+  LOOSE_BOUND,         // local with a lexicon: whether a tag stays is decided without its events
 };
 
 #ifdef HIDDENITE_FAULTS

@@ -37,15 +37,14 @@ class ClassTokens {
     const Tag tag = state_.tag(position);
     const TagEmissions& emissions = state_.emissions;
     const Seats seats = emissions.seats(word_, tag);
-    const bool loose = options_.fault.is(Fault::LOOSE_BOUND);
-    const int left = loose ? 0 : 1;
-    double own = (seats.customers - left - emissions.discount() * seats.tables) * emissions.share()[tag], others = 0.0;
+    double own = (seats.customers - 1 - emissions.discount() * seats.tables) * emissions.share()[tag], others = 0.0;
     if (own <= 0.0) return 0.0;
     tags_.for_each([&](Tag t) {
       if (t != tag) others += state_.emission(word_, t, base_);
     });
     for (std::uint32_t event = position; event <= state_.last_event(position); ++event) {
-      own *= state_.transitions.predict_at_least(state_.at(event), loose ? 0 : state_.order());
+      if (options_.fault.is(Fault::LOOSE_BOUND)) break;
+      own *= state_.transitions.predict_at_least(state_.at(event), state_.order());
     }
     own *= 1.0 - ROUNDING;
     return own / (own + others);
