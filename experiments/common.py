@@ -233,7 +233,8 @@ def run_paper(paper: str, setting: Setting, chosen: Sequence[str] = (), again: b
             raise SystemExit(
                 f"{name}: {error.filename} is not there; run.py --help says what the data must hold"
             ) from None
-        write_json(path, {"found": found, "seconds": round(time.process_time() - begun, 1)})
+        about = {"seconds": round(time.process_time() - begun, 1), "date": _today(), "machine": _machine()}
+        write_json(path, {"found": found, **about})
     return _collect(paper, setting, folder, pieces)
 
 
@@ -255,19 +256,50 @@ def _measure_module(paper: str) -> ModuleType:
 def _collect(paper: str, setting: Setting, folder: Path, names: Iterable[str]) -> Path:
     """Put the pieces that are done into one file, in the order of the paper."""
     files = {name: folder / f"{name}.json" for name in names}
-    done = {name: json.loads(f.read_text(encoding="utf-8")) for name, f in files.items() if f.exists()}
+    now = {"date": _today(), "machine": _machine()}  # of pieces that do not say it
+    done = {n: now | json.loads(f.read_text(encoding="utf-8")) for n, f in files.items() if f.exists()}
     path = setting.directory / f"{paper}.json"
+    dates = sorted({piece["date"] for piece in done.values()})
     record = {
         "paper": paper,
         "data": "real" if setting.data else "built-in",
         "size": setting.size,
-        "machine": machine().partition(", load")[0],
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
+        "machine": "; ".join(sorted({piece["machine"] for piece in done.values()})),
+        "date": " to ".join(dict.fromkeys([*dates[:1], *dates[-1:]])),
         "seconds": round(sum(piece["seconds"] for piece in done.values())),
         "pieces": {name: piece["found"] for name, piece in done.items()},
+        "runs": {
+            name: {what: piece[what] for what in ("seconds", "date", "machine")}
+            for name, piece in done.items()
+        },
     }
     write_json(path, record)
     return path
+
+
+def take_over(recorded: Path, folder: Path) -> None:
+    """Take the pieces of an earlier record for done, so that a run elsewhere goes on with what is missing.
+
+    A record that does not say what each piece took has the sum: it is kept with the first one.
+    """
+    if not recorded.exists():
+        return
+    record = json.loads(recorded.read_text(encoding="utf-8"))
+    folder.mkdir(parents=True, exist_ok=True)
+    seconds = record["seconds"]
+    for name, found in record["pieces"].items():
+        about = {"seconds": seconds, "date": record["date"], "machine": record["machine"]}
+        seconds = 0
+        if not (folder / f"{name}.json").exists():
+            write_json(folder / f"{name}.json", {"found": found, **record.get("runs", {}).get(name, about)})
+
+
+def _today() -> str:
+    return dt.datetime.now(dt.UTC).date().isoformat()
+
+
+def _machine() -> str:
+    return machine().partition(", load")[0]
 
 
 def write_json(path: Path, record: Any) -> None:

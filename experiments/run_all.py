@@ -6,6 +6,7 @@ All papers by default. Data: ``--data``, HIDDENITE_DATA, or ../shared/data besid
 them is there, built-in texts. Results are kept under build/experiments: a run that was stopped goes on, and
 ``--again`` begins anew. With real data, those of the sizes reduced and full are recorded in
 experiments/results and its folder full, and page and pictures go to docs; others stay in build/experiments.
+At full size, pieces that are recorded count as done.
 ``--page`` writes the pages of what is recorded. ``--pieces`` runs these pieces of one paper alone.
 """
 
@@ -36,6 +37,7 @@ from experiments.common import (
     parser,
     section,
     table,
+    take_over,
 )
 
 DOCS = ROOT / "docs"
@@ -155,6 +157,8 @@ def main() -> None:
     failed = []
     for paper in given.papers or PAPERS:
         script = ROOT / "experiments" / paper / "run.py"
+        if kept == FULL_RESULTS and not given.again:
+            take_over(kept / f"{paper}.json", setting.directory / paper)
         if subprocess.run([sys.executable, str(script), *shared], check=False).returncode != 0:
             failed.append(paper)
         elif kept is not None:

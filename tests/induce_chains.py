@@ -238,6 +238,7 @@ def geweke_p_value(
     num_sweeps: int,
     fault: str = "none",
     simulated: Model | None = None,
+    negligible: float | None = None,
 ) -> float:
     """Draw tags and words from the model, move the tags by sweeps: they still follow the model.
 
@@ -261,6 +262,7 @@ def geweke_p_value(
             parameters=chosen,
             num_characters=2,
             fault=fault,
+            negligible=negligible,
         )
         for _ in range(num_sweeps):
             chain.sweep()

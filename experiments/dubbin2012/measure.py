@@ -7,10 +7,14 @@ needs no fractional tables.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from induce_runs import FILES
+from sms import DATA
 
 from experiments.induction import Corpus, induced
 
@@ -35,29 +39,36 @@ class Size:
     sentences: int
     sweeps: int
     local_sweeps: int  # as the paper gives the local sampler more
+    name: str = "wsj"  # of the text
+
+    @property
+    def corpus(self) -> Corpus:
+        """The text; where it is not there, the one that always is."""
+        is_there = all((DATA / "tagged" / file).exists() for file in FILES[self.name])
+        return Corpus(self.name if is_there else "wsj", self.sentences)
 
 
 SIZES = {
     "tiny": Size(40, 4, 6),
     "small": Size(400, 40, 100),
     "reduced": Size(400, 200, 500),
-    "full": Size(100_000, 200, 500),
+    "full": Size(1_686, 200, 500, "arabic"),  # 54,389 words; the paper's Arabic has 54,379
 }
-SEEDS = (1, 2)
+SEEDS, FULL_SEEDS = (1, 2), (1, 2, 3)
 ONCE = {"type-100"}  # takes as long as all others
 
 
 def sampler_run(name: str, seed: int, size: Size) -> dict[str, Any]:
     """Run one sampler with one seed."""
     sweeps = size.local_sweeps if name == "local" else size.sweeps
-    found = induced(Corpus("wsj", size.sentences), iterations=sweeps, seed=seed, **SAMPLERS[name])
+    found = induced(size.corpus, iterations=sweeps, seed=seed, **SAMPLERS[name])
     del found["classes"]
     return found
 
 
 def speed(size: Size) -> dict[str, Any]:
     """Processor time of a sweep by the number of tags: exact sentences and the filter of 100 particles."""
-    corpus = Corpus("wsj", max(20, size.sentences // 4))
+    corpus = dataclasses.replace(size.corpus, limit=max(20, size.sentences // 4))
     found: dict[str, dict[int, float]] = {}
     for name in ("sent-exact", "sent-100"):
         found[name] = {}
@@ -67,9 +78,17 @@ def speed(size: Size) -> dict[str, Any]:
     return found
 
 
-PIECES: dict[str, Callable[[Size], dict[str, Any]]] = {
-    f"{name}-{seed}": functools.partial(sampler_run, name, seed)
-    for seed in SEEDS
-    for name in SAMPLERS
-    if seed == 1 or name not in ONCE
-} | {"speed": speed}
+Pieces = dict[str, Callable[[Size], dict[str, Any]]]
+
+
+def _pieces(seeds: Sequence[int], once: Collection[str]) -> Pieces:
+    runs: Pieces = {
+        f"{name}-{seed}": functools.partial(sampler_run, name, seed)
+        for seed in seeds
+        for name in SAMPLERS
+        if seed == 1 or name not in once
+    }
+    return runs | {"speed": speed}
+
+
+PIECES, FULL_PIECES = _pieces(SEEDS, ONCE), _pieces(FULL_SEEDS, ())
