@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pty
+import random
 import re
 import signal
 import time
@@ -299,6 +300,95 @@ def test_a_report_and_the_names_that_come_of_it(place: Path) -> None:
     assert refused.status == 1
     assert "names none of the classes of other.tsv" in refused.stderr
     assert "out" not in names(place)
+
+
+CLASSES = ("the a this every", "dog cat house child river", "sees hears takes leaves", ". ! ? ;")
+
+
+def sentences(number: int, seed: int) -> str:
+    """Sentences of four classes, such as: the dog sees a cat ."""
+    choose = random.Random(seed).choice
+    pattern = [CLASSES[i].split() for i in (0, 1, 2, 0, 1, 3)]
+    return "".join(" ".join(map(choose, pattern)) + "\n" for _ in range(number))
+
+
+def saved_mapping(place: Path, folder: str) -> dict[str, object]:
+    """What the page of a run saves once its classes have names."""
+    succeed(place, "induce", "report", folder, "--html", "classes.html")
+    held = re.search(r'id="data">(.*?)</script>', (place / "classes.html").read_text(encoding="utf-8"))
+    assert held is not None
+    data = json.loads(held[1])
+    kept = {key: data[key] for key in ("format", "version", "run", "typical")}
+    return {**kept, "names": {tag: f"NAME{tag[1:]}" for tag in kept["typical"]}}
+
+
+@pytest.mark.parametrize("model", ["one-tag+lm", "pyp"])
+def test_a_mapping_of_another_run_is_refused(place: Path, model: str) -> None:
+    """Also for text that the exported tagger tagged; another run has the same classes under other numbers."""
+    (place / "text.txt").write_text(sentences(100, 1), encoding="utf-8")
+    (place / "new.txt").write_text(sentences(8, 2) + "zebras seek a dog .\n", encoding="utf-8")
+    learn = (
+        "induce",
+        "run",
+        "text.txt",
+        "--tags",
+        "4",
+        "--model",
+        model,
+        "--iterations",
+        "20",
+        "--seed",
+        "1",
+    )
+    succeed(place, *learn, "-q", "--checkpoint", "run", "--save", "tagger", "--output", "same.tsv")
+    succeed(place, "tag", "run", "--model", "tagger", "new.txt", "--to", "tsv", "-q", "--output", "new.tsv")
+    (place / "names.json").write_text(json.dumps(saved_mapping(place, "run")), encoding="utf-8")
+    for tagged in ("same.tsv", "new.tsv"):
+        label = ("induce", "label", tagged, "--mapping", "names.json", "--to", "tsv")
+        text = (place / tagged).read_text(encoding="utf-8")
+        assert succeed(place, *label).stdout.decode() == text.replace("\tT", "\tNAME")
+        other = re.sub(r"\tT(\d)", lambda found: f"\tT{(int(found[1]) + 1) % 4}", text)
+        (place / tagged).write_text(other, encoding="utf-8")
+        refused = run(place, *label)
+        assert refused.status == 1
+        assert refused.stdout == b""
+        assert re.fullmatch(
+            r"hiddenite: error: names\.json: was saved for another run: "
+            rf"of its \d+ typical words in {tagged}, \d+ have the class that it says; "
+            "give the mapping of the same run, or delete «typical» from it to apply it all the same\n",
+            refused.stderr,
+        )
+
+
+@pytest.mark.parametrize(
+    ("lines", "error"),
+    [
+        ("dog\tX\n", "names.json: names none of the classes of <stdin>"),
+        ("dog\tT0\n\ncat\n", "<stdin>:3: found one column, 'cat', expected word TAB tag"),
+        ("dog\t_\n", "<stdin>: has only «_» for tags; in CoNLL-U, say --column upos"),
+        ("", "<stdin>: has no tagged word, expected word TAB tag or CoNLL-U"),
+    ],
+    ids=["other names", "no tag", "not annotated", "empty"],
+)
+def test_label_prints_all_or_nothing(place: Path, lines: str, error: str) -> None:
+    record = {"format": "hiddenite class names", "version": 1, "names": {"T0": "A"}}
+    (place / "names.json").write_text(json.dumps(record), encoding="utf-8")
+    done = run(place, "induce", "label", "-", "--mapping", "names.json", stdin=lines.encode())
+    assert done.status == 1
+    assert done.stdout == b""
+    assert done.stderr.startswith(f"hiddenite: error: {error}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_name_for_a_class_that_is_not_there_is_pointed_out(place: Path) -> None:
+    record = {"format": "hiddenite class names", "version": 1, "names": {"T0": "A", "t1": "B"}}
+    (place / "names.json").write_text(json.dumps(record), encoding="utf-8")
+    (place / "tagged.tsv").write_text("dog\tT0\ncat\tT1\n", encoding="utf-8")
+    label = ("induce", "label", "tagged.tsv", "--mapping", "names.json", "--to", "tsv")
+    done = run(place, *label)
+    assert (done.status, done.stdout) == (0, b"dog\tA\ncat\tT1\n\n")
+    assert done.stderr == "hiddenite: names.json names t1, which no word of tagged.tsv has\n"
+    assert succeed(place, *label, "--quiet").stdout == done.stdout
 
 
 def test_a_terminal_sees_how_far_it_is(place: Path) -> None:
