@@ -98,13 +98,17 @@ def test_score(place: Path) -> None:
 @pytest.mark.parametrize(
     ("tagged", "error"),
     [
-        ("a\t1\n", "t.tsv:1: found '', expected 'b' as in the sentence of gold.tsv:1"),
+        ("a\t1\n", "t.tsv:1: found the end of the sentence, expected 'b' as in the sentence of gold.tsv:1"),
+        ("a\t1\nb\t1\nc\t1\n", "t.tsv:1: found 'c', expected the end of the sentence as in"),
         ("a\t1\nx\t1\n", "t.tsv:1: found 'x', expected 'b' as in the sentence of gold.tsv:1"),
-        ("", "t.tsv: ends before the sentence of gold.tsv:1"),
+        ("", "t.tsv: ends before the sentence of gold.tsv:1, expected the same sentences"),
         ("a\t1\nb\t1\n\nc\t1\n", "t.tsv:4: found a sentence more than in gold.tsv"),
         ("a b\n", "t.tsv:1: found 'a b': a space between word and tag, expected a tab"),
+        ("a\t_\nb\t_\n", "t.tsv: has only «_» for tags; in CoNLL-U, say --column upos"),
+        ("x" * 9999 + "\t1\n", f"t.tsv:1: found '{'x' * 40}…', expected 'a' as in"),
+        ("x " * 9999 + "\t1\n", f"t.tsv:1: found the word '{'x ' * 20}…', expected one without"),
     ],
-    ids=["short", "other", "empty", "long", "plain"],
+    ids=["short", "longer", "other", "empty", "long", "plain", "not annotated", "huge word", "huge line"],
 )
 def test_texts_that_do_not_match(place: Path, tagged: str, error: str) -> None:
     (place / "gold.tsv").write_text("a\tX\nb\tY\n", encoding="utf-8")
@@ -113,6 +117,41 @@ def test_texts_that_do_not_match(place: Path, tagged: str, error: str) -> None:
     assert done.status == 1
     assert done.stderr.startswith(f"hiddenite: error: {error}")
     assert done.stderr.count("\n") == 1
+
+
+def test_standard_input_is_called_so(place: Path) -> None:
+    (place / "gold.tsv").write_text("a\tX\n", encoding="utf-8")
+    for files, error in (
+        (("gold.tsv", "-"), "<stdin>: ends before the sentence of gold.tsv:1"),
+        (("-", "gold.tsv"), "gold.tsv:1: found a sentence more than in <stdin>"),
+        (("-", "-"), "<stdin>: is given for both texts; name a file for one of them"),
+    ):
+        done = run(place, "induce", "score", *files)
+        assert done.status == 1
+        assert done.stderr.startswith(f"hiddenite: error: {error}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["--output", "none/t.tsv"], "none/t.tsv: cannot be written: No such file or directory"),
+        (["--save", "none/t"], "none/t: cannot be written: No such file or directory"),
+        (["--confidence", "."], ".: cannot be written: Is a directory"),
+        (["--checkpoint", "text.txt"], "text.txt: is a file, expected a folder to keep the run in"),
+        (["--checkpoint", "cut"], "cut/run.induction: is no hiddenite induction or is cut off; delete it or"),
+    ],
+    ids=["output", "save", "confidence", "checkpoint", "cut"],
+)
+def test_what_cannot_be_written_is_said_before_the_run(place: Path, arguments: list[str], error: str) -> None:
+    """More sweeps than the time allows: nobody is to wait for them in vain."""
+    (place / "cut").mkdir()
+    (place / "cut" / "run.induction").write_bytes(b"cut")
+    many = ("induce", "run", "text.txt", "--tags", "3", "--iterations", "60000", "--seed", "1", "--quiet")
+    done = run(place, *many, "--model", "one-tag+lm", *arguments, timeout=20)
+    assert done.status == 1
+    assert done.stderr.startswith(f"hiddenite: error: {error}")
+    assert done.stderr.count("\n") == 1
+    assert names(place) == ["cut", "text.txt"]
 
 
 def test_a_checkpoint_is_gone_on_with(place: Path) -> None:
@@ -192,6 +231,7 @@ def test_bad_texts(tmp_path: Path, text: bytes, error: str) -> None:
         ["run", "text.txt", "--tags", "3", "--chains", "1", "--tolerance", "0.1"],
         ["run", "text.txt", "--tags", "3", "--model", "pyp", "--start-iterations", "2"],
         ["run", "text.txt", "--tags", "3", "--model", "pyp", "--start", "mixed"],
+        ["run", "text.txt", "--tags", "3", "--start", "exchnage"],
         ["run", "text.txt", "--tags", "3", "--order", "1"],
         ["run", "text.txt", "--tags", "3", "--burn-in", "900"],
         ["run", "text.txt", "--tags", "3", "--variant", "best"],
@@ -216,6 +256,9 @@ def test_a_file_of_clusters_is_a_start(place: Path) -> None:
     done = run(place, *QUICK, "--start", "clusters.tsv")
     assert done.status == 1
     assert "found the cluster 'N', expected a number from 0" in done.stderr
+    (place / "clusters.tsv").write_text("the\t" + "9" * 5000, encoding="utf-8")
+    done = run(place, *QUICK, "--start", "clusters.tsv")
+    assert f"found the cluster '{'9' * 40}…', expected a number from 0" in done.stderr
 
 
 def test_plots(place: Path) -> None:

@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hiddenite.errors import FormatError
+from hiddenite.errors import FormatError, shorten
 from hiddenite.files.corpus import tokenize
 
 FORMAT = "hiddenite class names"
@@ -119,7 +119,9 @@ def _checked(found: Any, path: str, what: str) -> dict[str, str]:
     for key, name in found.items():
         if not _is_name(name):
             raise FormatError(
-                path, None, f"gives «{key}» the name {name!r}, expected one word without spaces"
+                path,
+                None,
+                f"gives «{shorten(key)}» the name {shorten(str(name))!r}, expected one word without spaces",
             )
     return found
 
