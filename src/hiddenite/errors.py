@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+_SHOWN_LETTERS = 40
+
 
 class HiddeniteError(Exception):
     """The base of all errors that bad input can cause."""
@@ -83,6 +85,11 @@ class BudgetExceeded(HiddeniteError):
 
     def __str__(self) -> str:
         return self.message
+
+
+def shorten(found: str) -> str:
+    """Return the beginning of what a file has, to be shown in one line: it may be as long as the file."""
+    return found if len(found) <= _SHOWN_LETTERS else f"{found[:_SHOWN_LETTERS]}…"
 
 
 def near_spellings(symbol: str, known: Iterable[str]) -> list[str]:

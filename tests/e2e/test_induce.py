@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pty
+import random
 import re
 import signal
 import time
@@ -97,13 +98,17 @@ def test_score(place: Path) -> None:
 @pytest.mark.parametrize(
     ("tagged", "error"),
     [
-        ("a\t1\n", "t.tsv:1: found '', expected 'b' as in the sentence of gold.tsv:1"),
+        ("a\t1\n", "t.tsv:1: found the end of the sentence, expected 'b' as in the sentence of gold.tsv:1"),
+        ("a\t1\nb\t1\nc\t1\n", "t.tsv:1: found 'c', expected the end of the sentence as in"),
         ("a\t1\nx\t1\n", "t.tsv:1: found 'x', expected 'b' as in the sentence of gold.tsv:1"),
-        ("", "t.tsv: ends before the sentence of gold.tsv:1"),
+        ("", "t.tsv: ends before the sentence of gold.tsv:1, expected the same sentences"),
         ("a\t1\nb\t1\n\nc\t1\n", "t.tsv:4: found a sentence more than in gold.tsv"),
         ("a b\n", "t.tsv:1: found 'a b': a space between word and tag, expected a tab"),
+        ("a\t_\nb\t_\n", "t.tsv: has only «_» for tags; in CoNLL-U, say --column upos"),
+        ("x" * 9999 + "\t1\n", f"t.tsv:1: found '{'x' * 40}…', expected 'a' as in"),
+        ("x " * 9999 + "\t1\n", f"t.tsv:1: found the word '{'x ' * 20}…', expected one without"),
     ],
-    ids=["short", "other", "empty", "long", "plain"],
+    ids=["short", "longer", "other", "empty", "long", "plain", "not annotated", "huge word", "huge line"],
 )
 def test_texts_that_do_not_match(place: Path, tagged: str, error: str) -> None:
     (place / "gold.tsv").write_text("a\tX\nb\tY\n", encoding="utf-8")
@@ -112,6 +117,41 @@ def test_texts_that_do_not_match(place: Path, tagged: str, error: str) -> None:
     assert done.status == 1
     assert done.stderr.startswith(f"hiddenite: error: {error}")
     assert done.stderr.count("\n") == 1
+
+
+def test_standard_input_is_called_so(place: Path) -> None:
+    (place / "gold.tsv").write_text("a\tX\n", encoding="utf-8")
+    for files, error in (
+        (("gold.tsv", "-"), "<stdin>: ends before the sentence of gold.tsv:1"),
+        (("-", "gold.tsv"), "gold.tsv:1: found a sentence more than in <stdin>"),
+        (("-", "-"), "<stdin>: is given for both texts; name a file for one of them"),
+    ):
+        done = run(place, "induce", "score", *files)
+        assert done.status == 1
+        assert done.stderr.startswith(f"hiddenite: error: {error}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["--output", "none/t.tsv"], "none/t.tsv: cannot be written: No such file or directory"),
+        (["--save", "none/t"], "none/t: cannot be written: No such file or directory"),
+        (["--confidence", "."], ".: cannot be written: Is a directory"),
+        (["--checkpoint", "text.txt"], "text.txt: is a file, expected a folder to keep the run in"),
+        (["--checkpoint", "cut"], "cut/run.induction: is no hiddenite induction or is cut off; delete it or"),
+    ],
+    ids=["output", "save", "confidence", "checkpoint", "cut"],
+)
+def test_what_cannot_be_written_is_said_before_the_run(place: Path, arguments: list[str], error: str) -> None:
+    """More sweeps than the time allows: nobody is to wait for them in vain."""
+    (place / "cut").mkdir()
+    (place / "cut" / "run.induction").write_bytes(b"cut")
+    many = ("induce", "run", "text.txt", "--tags", "3", "--iterations", "60000", "--seed", "1", "--quiet")
+    done = run(place, *many, "--model", "one-tag+lm", *arguments, timeout=20)
+    assert done.status == 1
+    assert done.stderr.startswith(f"hiddenite: error: {error}")
+    assert done.stderr.count("\n") == 1
+    assert names(place) == ["cut", "text.txt"]
 
 
 def test_a_checkpoint_is_gone_on_with(place: Path) -> None:
@@ -191,6 +231,7 @@ def test_bad_texts(tmp_path: Path, text: bytes, error: str) -> None:
         ["run", "text.txt", "--tags", "3", "--chains", "1", "--tolerance", "0.1"],
         ["run", "text.txt", "--tags", "3", "--model", "pyp", "--start-iterations", "2"],
         ["run", "text.txt", "--tags", "3", "--model", "pyp", "--start", "mixed"],
+        ["run", "text.txt", "--tags", "3", "--start", "exchnage"],
         ["run", "text.txt", "--tags", "3", "--order", "1"],
         ["run", "text.txt", "--tags", "3", "--burn-in", "900"],
         ["run", "text.txt", "--tags", "3", "--variant", "best"],
@@ -215,6 +256,9 @@ def test_a_file_of_clusters_is_a_start(place: Path) -> None:
     done = run(place, *QUICK, "--start", "clusters.tsv")
     assert done.status == 1
     assert "found the cluster 'N', expected a number from 0" in done.stderr
+    (place / "clusters.tsv").write_text("the\t" + "9" * 5000, encoding="utf-8")
+    done = run(place, *QUICK, "--start", "clusters.tsv")
+    assert f"found the cluster '{'9' * 40}…', expected a number from 0" in done.stderr
 
 
 def test_plots(place: Path) -> None:
@@ -299,6 +343,95 @@ def test_a_report_and_the_names_that_come_of_it(place: Path) -> None:
     assert refused.status == 1
     assert "names none of the classes of other.tsv" in refused.stderr
     assert "out" not in names(place)
+
+
+CLASSES = ("the a this every", "dog cat house child river", "sees hears takes leaves", ". ! ? ;")
+
+
+def sentences(number: int, seed: int) -> str:
+    """Sentences of four classes, such as: the dog sees a cat ."""
+    choose = random.Random(seed).choice
+    pattern = [CLASSES[i].split() for i in (0, 1, 2, 0, 1, 3)]
+    return "".join(" ".join(map(choose, pattern)) + "\n" for _ in range(number))
+
+
+def saved_mapping(place: Path, folder: str) -> dict[str, object]:
+    """What the page of a run saves once its classes have names."""
+    succeed(place, "induce", "report", folder, "--html", "classes.html")
+    held = re.search(r'id="data">(.*?)</script>', (place / "classes.html").read_text(encoding="utf-8"))
+    assert held is not None
+    data = json.loads(held[1])
+    kept = {key: data[key] for key in ("format", "version", "run", "typical")}
+    return {**kept, "names": {tag: f"NAME{tag[1:]}" for tag in kept["typical"]}}
+
+
+@pytest.mark.parametrize("model", ["one-tag+lm", "pyp"])
+def test_a_mapping_of_another_run_is_refused(place: Path, model: str) -> None:
+    """Also for text that the exported tagger tagged; another run has the same classes under other numbers."""
+    (place / "text.txt").write_text(sentences(100, 1), encoding="utf-8")
+    (place / "new.txt").write_text(sentences(8, 2) + "zebras seek a dog .\n", encoding="utf-8")
+    learn = (
+        "induce",
+        "run",
+        "text.txt",
+        "--tags",
+        "4",
+        "--model",
+        model,
+        "--iterations",
+        "20",
+        "--seed",
+        "1",
+    )
+    succeed(place, *learn, "-q", "--checkpoint", "run", "--save", "tagger", "--output", "same.tsv")
+    succeed(place, "tag", "run", "--model", "tagger", "new.txt", "--to", "tsv", "-q", "--output", "new.tsv")
+    (place / "names.json").write_text(json.dumps(saved_mapping(place, "run")), encoding="utf-8")
+    for tagged in ("same.tsv", "new.tsv"):
+        label = ("induce", "label", tagged, "--mapping", "names.json", "--to", "tsv")
+        text = (place / tagged).read_text(encoding="utf-8")
+        assert succeed(place, *label).stdout.decode() == text.replace("\tT", "\tNAME")
+        other = re.sub(r"\tT(\d)", lambda found: f"\tT{(int(found[1]) + 1) % 4}", text)
+        (place / tagged).write_text(other, encoding="utf-8")
+        refused = run(place, *label)
+        assert refused.status == 1
+        assert refused.stdout == b""
+        assert re.fullmatch(
+            r"hiddenite: error: names\.json: was saved for another run: "
+            rf"of its \d+ typical words in {tagged}, \d+ have the class that it says; "
+            "give the mapping of the same run, or delete «typical» from it to apply it all the same\n",
+            refused.stderr,
+        )
+
+
+@pytest.mark.parametrize(
+    ("lines", "error"),
+    [
+        ("dog\tX\n", "names.json: names none of the classes of <stdin>"),
+        ("dog\tT0\n\ncat\n", "<stdin>:3: found one column, 'cat', expected word TAB tag"),
+        ("dog\t_\n", "<stdin>: has only «_» for tags; in CoNLL-U, say --column upos"),
+        ("", "<stdin>: has no tagged word, expected word TAB tag or CoNLL-U"),
+    ],
+    ids=["other names", "no tag", "not annotated", "empty"],
+)
+def test_label_prints_all_or_nothing(place: Path, lines: str, error: str) -> None:
+    record = {"format": "hiddenite class names", "version": 1, "names": {"T0": "A"}}
+    (place / "names.json").write_text(json.dumps(record), encoding="utf-8")
+    done = run(place, "induce", "label", "-", "--mapping", "names.json", stdin=lines.encode())
+    assert done.status == 1
+    assert done.stdout == b""
+    assert done.stderr.startswith(f"hiddenite: error: {error}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_name_for_a_class_that_is_not_there_is_pointed_out(place: Path) -> None:
+    record = {"format": "hiddenite class names", "version": 1, "names": {"T0": "A", "t1": "B"}}
+    (place / "names.json").write_text(json.dumps(record), encoding="utf-8")
+    (place / "tagged.tsv").write_text("dog\tT0\ncat\tT1\n", encoding="utf-8")
+    label = ("induce", "label", "tagged.tsv", "--mapping", "names.json", "--to", "tsv")
+    done = run(place, *label)
+    assert (done.status, done.stdout) == (0, b"dog\tA\ncat\tT1\n\n")
+    assert done.stderr == "hiddenite: names.json names t1, which no word of tagged.tsv has\n"
+    assert succeed(place, *label, "--quiet").stdout == done.stdout
 
 
 def test_a_terminal_sees_how_far_it_is(place: Path) -> None:

@@ -50,7 +50,7 @@ def browser() -> Iterator[Any]:
 def view(browser: Any, tmp_path: Path) -> Iterator[Any]:
     """The page; it must neither complain nor ask for anything."""
     path = tmp_path / "classes.html"
-    path.write_text(make_page(InductionReport(CLASSES, 30, 10, 5, 0.8), "run"), encoding="utf-8")
+    path.write_text(make_page(InductionReport(CLASSES, 30, 10, 5, 0.8, "this"), "run"), encoding="utf-8")
     page = browser.new_page()
     faults: list[str] = []
     page.on("console", lambda message: faults.append(message.text))
@@ -138,6 +138,60 @@ def test_a_mapping_is_opened_again(view: Any, tmp_path: Path) -> None:
     assert saved(view, tmp_path).name_of("cat", "T2") == "PET"
 
 
+def open_mapping(page: Any, folder: Path, answer: bool, **parts: Any) -> Any:
+    """Open a mapping; return what the page asks, None if it asks nothing."""
+    page.evaluate(
+        "given => { window.asked = null; window.confirm = text => { asked = text; return given; }; }", answer
+    )
+    record = {"format": "hiddenite class names", "version": 1, **parts}
+    (folder / "old.json").write_text(json.dumps(record), encoding="utf-8")
+    page.locator("#load").set_input_files(folder / "old.json")
+    page.wait_for_function("document.getElementById('load').value === ''")
+    return page.evaluate("window.asked")
+
+
+def test_a_mapping_of_another_run_is_opened_if_the_reader_says_so(view: Any, tmp_path: Path) -> None:
+    typical = {"T0": "dog cat none", "T1": "barks child", "T2": "constructor __proto__ man"}
+    other = {"names": {"T0": "NOUN"}, "run": "other", "typical": typical}
+    question = (
+        "old.json was saved for another run: "
+        "of its 7 typical words in this text, 3 have the same class here. Open it all the same?"
+    )
+    name = view.get_by_label("Name of class T0")
+    assert open_mapping(view, tmp_path, False, **other) == question
+    playwright.expect(name).to_have_value("T0")
+    playwright.expect(view.locator("#tally")).to_have_text("3 of 3 classes, 3 names")
+    assert open_mapping(view, tmp_path, True, **other) == question
+    playwright.expect(name).to_have_value("NOUN")
+    unlisted = {"names": {"T0": "PERSON"}, "run": "other"}
+    assert open_mapping(view, tmp_path, True, **unlisted) == (
+        "old.json was saved for another run. Open it all the same?"
+    )
+    playwright.expect(name).to_have_value("PERSON")
+
+
+def test_a_mapping_that_names_other_classes_is_opened_if_the_reader_says_so(
+    view: Any, tmp_path: Path
+) -> None:
+    strange = {"names": {"T0": "NOUN", "T9": "VERB"}, "words": {"T3": {"man": "X"}}}
+    question = "old.json names T9, T3, which this run does not have. Open it all the same?"
+    assert open_mapping(view, tmp_path, False, **strange) == question
+    playwright.expect(view.get_by_label("Name of class T0")).to_have_value("T0")
+
+
+def test_a_mapping_of_this_run_or_written_by_hand_is_opened_at_once(view: Any, tmp_path: Path) -> None:
+    name_class(view, "T0", "NOUN")
+    saved(view, tmp_path)
+    kept = json.loads((tmp_path / "names.json").read_text(encoding="utf-8"))
+    assert kept["run"] == "this"
+    assert kept["typical"]["T1"] == "barks can ponders wonders"
+    view.get_by_role("button", name="Undo").click()
+    assert open_mapping(view, tmp_path, False, **kept) is None
+    playwright.expect(view.get_by_label("Name of class T0")).to_have_value("NOUN")
+    assert open_mapping(view, tmp_path, False, names={"T0": "PERSON"}) is None
+    playwright.expect(view.get_by_label("Name of class T0")).to_have_value("PERSON")
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -145,6 +199,9 @@ def test_a_mapping_is_opened_again(view: Any, tmp_path: Path) -> None:
         "names",
         '{"format": "hiddenite class names", "version": 2}',
         '{"format": "hiddenite class names", "version": 1, "names": {"T0": 5}}',
+        '{"format": "hiddenite class names", "version": 1, "names": 5}',
+        '{"format": "hiddenite class names", "version": 1, "words": 5}',
+        '{"format": "hiddenite class names", "version": 1, "typical": {"T0": 5}}',
         '{"format": "hiddenite class names", "version": 1, "words": {"T0": {"man": "a b"}}}',
     ],
 )
@@ -184,7 +241,7 @@ def test_what_comes_before_is_on_the_side_that_reading_begins_at(browser: Any, t
         lines = (Occurrence(1, (before,), "x", ("y",)),)
         shown = ClassReport("T0", 1, 1, 0.9996, one.typical, (), lines, ())
         path = tmp_path / "classes.html"
-        path.write_text(make_page(InductionReport((shown,), 3, 3, 1, 0.9), "run"), encoding="utf-8")
+        path.write_text(make_page(InductionReport((shown,), 3, 3, 1, 0.9, "this"), "run"), encoding="utf-8")
         page = browser.new_page()
         page.goto(path.as_uri())
         edges = left_edges(page, ".line")
@@ -199,7 +256,7 @@ def test_nothing_is_wider_than_a_small_screen(browser: Any, tmp_path: Path) -> N
     lines = (Occurrence(1, (long, "a"), long, (long,)),)
     shown = ClassReport("T0", 6, 2, 0.996, one.typical, one.typical, lines, (("T0", 0.5),))
     path = tmp_path / "classes.html"
-    path.write_text(make_page(InductionReport((shown,), 6, 2, 1, 0.9), "run"), encoding="utf-8")
+    path.write_text(make_page(InductionReport((shown,), 6, 2, 1, 0.9, "this"), "run"), encoding="utf-8")
     page = browser.new_page(viewport={"width": 375, "height": 700})
     page.goto(path.as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") == 375

@@ -23,7 +23,7 @@ from hiddenite.files.corpus import (
     sentence_chunks,
     tokenize,
 )
-from hiddenite.files.output import atomic_output
+from hiddenite.files.output import atomic_output, check_writable
 
 DECOMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
@@ -235,3 +235,17 @@ def test_an_output_that_cannot_be_written(tmp_path: Path) -> None:
             pass
         assert str(caught.value) == f"{path}: cannot be written: {reason}"
     assert names(tmp_path) == ["file"]
+
+
+def test_a_file_that_cannot_be_written_is_known_before(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("there")
+    check_writable(None, "-", "/dev/null", tmp_path / "file", tmp_path / "new", tmp_path / "link", "new")
+    for name, error in (
+        (tmp_path, "Is a directory"),
+        (tmp_path / "none" / "new", "No such file or directory"),
+        (tmp_path / "file" / "new", "Not a directory"),
+    ):
+        with pytest.raises(FormatError, match=f"^{name}: cannot be written: {error}$"):
+            check_writable("-", name)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "link"]

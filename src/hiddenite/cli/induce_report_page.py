@@ -9,7 +9,7 @@ from typing import Any
 
 from hiddenite.cli.induce_report_script import SCRIPT
 from hiddenite.files.page import make_page
-from hiddenite.induction.naming import FORMAT, VERSION
+from hiddenite.induction.naming import FORMAT, NUM_TYPICAL, VERSION
 from hiddenite.induction.report import ClassReport, ClassWord, InductionReport
 
 _STYLE = """
@@ -95,9 +95,16 @@ def _data(report: InductionReport) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
+        "run": report.run,
+        "typical": {one.tag: _typical(one) for one in report.classes},
         "tokens": report.tokens,
         "classes": [_class(one) for one in report.classes],
     }
+
+
+def _typical(one: ClassReport) -> str:
+    """Return the words by which a mapping is told from those of other runs."""
+    return " ".join(word.word for word in (one.typical + one.others)[:NUM_TYPICAL])
 
 
 def _class(one: ClassReport) -> dict[str, Any]:

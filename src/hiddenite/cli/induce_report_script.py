@@ -4,6 +4,8 @@ What the reader does is a list of changes of one object, the mapping, which the 
 Classes of one name are one class from then on: they are renamed and merged together until one is separated.
 The page is drawn anew after each change, so the script brings back the focus and what was typed but not yet
 used, and waits for the pointer to be released: a button must not vanish between pressing and releasing.
+A mapping of another run is opened only if the reader says so, who is told how many of its typical words have
+the same class here.
 """
 
 from __future__ import annotations
@@ -219,7 +221,7 @@ function draw() {
   scrollTo(0, place);
 }
 function save() {
-  const record = { format: data.format, version: data.version, ...mapping };
+  const { format, version, run, typical } = data, record = { format, version, ...mapping, run, typical };
   const link = make("a");
   const text = JSON.stringify(record, null, 1) + "\\n";
   link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
@@ -228,16 +230,49 @@ function save() {
   saved = true;
   draw();
 }
+function isRecord(part) { return typeof part === "object" && part !== null && !Array.isArray(part); }
 function areNames(part) {
-  return Object.values(part).every(name => typeof name === "string" && name && clean(name) === name);
+  return areTexts(part) && Object.values(part).every(name => name && clean(name) === name);
+}
+function areTexts(part) {
+  return isRecord(part) && Object.values(part).every(text => typeof text === "string");
+}
+function fit(typical) {  // typical words that occur here, and those of them that mostly have their class
+  const homes = new Map(), seen = new Map();
+  for (const [tag, words] of Object.entries(typical)) {
+    for (const word of words.split(" ")) homes.set(word, (homes.get(word) || new Set()).add(tag));
+  }
+  for (const one of data.classes) {
+    for (const [word, tokens] of [...one.w, ...one.r]) {
+      if (!homes.has(word)) continue;
+      const [total, home] = seen.get(word) || [0, 0];
+      seen.set(word, [total + tokens, home + (homes.get(word).has(one.t) ? tokens : 0)]);
+    }
+  }
+  const all = [...seen.values()];
+  return [all.length, all.filter(([total, home]) => 2 * home >= total).length];
+}
+function doubt({ names, words, run, typical }) {  // why a mapping may be none of this run
+  const strange = Object.keys({ ...names, ...words }).filter(tag => !byTag.has(tag));
+  if (run !== undefined && run !== data.run) {
+    const [found, good] = fit(typical);
+    return "was saved for another run" + (!found ? "" : ": of its " +
+      count(found, "typical word", "typical words") + " in this text, " + good +
+      (good === 1 ? " has" : " have") + " the same class here");
+  }
+  return strange.length ? "names " + strange.slice(0, 3).join(", ") + ", which this run does not have" : "";
 }
 async function load(event) {
   const file = event.target.files[0];
   try {
-    const { format, version, names = {}, words = {} } = JSON.parse(await file.text());
-    const good = [names, ...Object.values(words)].every(areNames);
+    const record = { names: {}, words: {}, typical: {}, ...JSON.parse(await file.text()) };
+    const { format, version, names, words, typical } = record;
+    const good = isRecord(words) && [names, ...Object.values(words)].every(areNames) && areTexts(typical);
     if (format !== data.format || version !== data.version || !good) throw new Error();
-    change(() => { mapping = { names, words }; });
+    const why = doubt(record);
+    if (!why || confirm(file.name + " " + why + ". Open it all the same?")) {
+      change(() => { mapping = { names, words }; });
+    }
   } catch { alert(file.name + " is not a mapping. Choose a names.json that was saved on this page."); }
   event.target.value = "";
 }

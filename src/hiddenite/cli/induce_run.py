@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +12,9 @@ from typing import cast
 from hiddenite.cli.common import Output, Ray, Threads, random_seed, say
 from hiddenite.cli.induce_options import FILES, MODEL, Column
 from hiddenite.cli.progress import progress
-from hiddenite.errors import FormatError
+from hiddenite.errors import FormatError, OptionError, shorten
 from hiddenite.files.corpus import ChunkReader, file_bytes
-from hiddenite.files.output import atomic_output
+from hiddenite.files.output import atomic_output, check_writable
 from hiddenite.induction.archive import saved_seed
 from hiddenite.induction.chains import chain_member
 from hiddenite.induction.induction import CHECKPOINT_FILE, Induction
@@ -31,6 +32,8 @@ from hiddenite.tag.formats import (
     read_tagged,
     write_record,
 )
+
+_MOST_DIGITS = 9  # of a cluster's number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +112,7 @@ def run_command(options: RunOptions) -> None:
     if target == "auto":
         target = "conllu" if source == "conllu" else "tsv"
     induction = options.induction()
+    check_writable(options.output, options.confidence, options.save)
     clusters = _read_clusters(options.start) if options.is_file_start() else None
     say(f"seed {induction.seed}", options.quiet)
     records = _read(options.text, source, options.column, options.quiet)
@@ -161,12 +165,14 @@ def _write_confidence(run: Induction, path: str) -> None:
 
 def _read_clusters(path: str) -> dict[str, int]:
     """Return the clusters of a file of lines ``word TAB number``."""
+    if path != "-" and not os.path.exists(path):
+        raise OptionError("start", f"is '{path}', expected {', '.join(STARTS[:-1])} or a file that exists")
     clusters: dict[str, int] = {}
     for record in read_tagged(path, "tsv"):
         for word, number in record.pairs():
-            if not number.isdecimal():
+            if not number.isdecimal() or len(number) > _MOST_DIGITS:
                 raise FormatError(
-                    path, record.line, f"found the cluster '{number}', expected a number from 0"
+                    path, record.line, f"found the cluster '{shorten(number)}', expected a number from 0"
                 )
             clusters[word] = int(number)
     return clusters

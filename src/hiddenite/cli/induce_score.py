@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from hiddenite.cli.common import OnlyJson, Output, json_line
 from hiddenite.cli.induce_options import FILES, TAGGED_FORMATS, Column
-from hiddenite.errors import FormatError, OptionError
+from hiddenite.errors import FormatError, OptionError, shorten
+from hiddenite.files.corpus import input_name
 from hiddenite.files.output import atomic_output
 from hiddenite.induction.evaluation import Comparison, compare
 from hiddenite.induction.induction import Induction
 from hiddenite.induction.plots import class_table, plot_classes, plot_log_joint
 from hiddenite.options import MISSING, argument, option
-from hiddenite.tag.formats import Record, read_tagged
+from hiddenite.tag.formats import NOT_ANNOTATED, Record, read_tagged, untagged
 
 KINDS = ("log-joint", "classes", "table")
 
@@ -54,19 +56,24 @@ def score_command(options: ScoreOptions) -> None:
 
 def _compare(gold: str, tagged: str, gold_format: str, tagged_format: str, column: str) -> Comparison:
     """Compare two files, which must hold the same words."""
+    if gold == tagged == "-":
+        raise FormatError("<stdin>", None, "is given for both texts; name a file for one of them")
     pairs = []
     left, right = _with_words(gold, gold_format, column), _with_words(tagged, tagged_format, column)
+    gold, tagged = input_name(gold), input_name(tagged)
     last = 0
     for a in left:
         b = next(right, None)
         if b is None:
-            raise FormatError(tagged, None, f"ends before the sentence of {gold}:{a.line}")
+            raise FormatError(
+                tagged, None, f"ends before the sentence of {gold}:{a.line}, expected the same sentences"
+            )
         if a.words != b.words:
             found, expected = _first_difference(a, b)
             raise FormatError(
                 tagged,
                 b.line,
-                f"found '{found}', expected '{expected}' as in the sentence of {gold}:{a.line}",
+                f"found {found}, expected {expected} as in the sentence of {gold}:{a.line}",
             )
         pairs.append((a.tags, b.tags))
         last = a.line
@@ -77,6 +84,9 @@ def _compare(gold: str, tagged: str, gold_format: str, tagged_format: str, colum
         )
     if not pairs:
         raise FormatError(gold, None, "has no tagged word, expected word TAB tag or CoNLL-U")
+    for place, name in enumerate((gold, tagged)):
+        if all(tag == NOT_ANNOTATED for pair in pairs for tag in pair[place]):
+            raise FormatError(name, None, untagged(column))
     return compare([a for a, _ in pairs], [b for _, b in pairs])
 
 
@@ -86,11 +96,14 @@ def _with_words(path: str, file_format: str, column: str) -> Iterator[Record]:
 
 
 def _first_difference(gold: Record, tagged: Record) -> tuple[str, str]:
-    for a, b in zip(gold.words, tagged.words, strict=False):
-        if a != b:
-            return b, a
-    longer = len(tagged.words) > len(gold.words)
-    return (tagged.words[len(gold.words)], "") if longer else ("", gold.words[len(tagged.words)])
+    """Return what is found and what is expected, as a message says it."""
+    rows = itertools.zip_longest(tagged.words, gold.words)
+    found, expected = next((b, a) for b, a in rows if a != b)
+    return _shown(found), _shown(expected)
+
+
+def _shown(word: str | None) -> str:
+    return "the end of the sentence" if word is None else f"'{shorten(word)}'"
 
 
 # ----------------------------------------------------------------------- plot

@@ -60,6 +60,11 @@ def decode_part(text: bytes, name: str) -> str:
     raise FormatError(name, line, f"column {column}: found {what}, expected UTF-8 text")
 
 
+def input_name(path: str | os.PathLike[str]) -> str:
+    """Return what a message calls an input."""
+    return "<stdin>" if os.fspath(path) == _STDIN else os.fspath(path)
+
+
 class ChunkReader:
     """A file as a callable that gives bytes, empty at the end; ``-`` is standard input.
 
@@ -76,7 +81,7 @@ class ChunkReader:
         *,
         keeps_mark: bool = False,
     ) -> None:
-        self.name = "<stdin>" if os.fspath(path) == _STDIN else os.fspath(path)
+        self.name = input_name(path)
         self._on_progress = on_progress
         self._is_text = is_text
         self._is_first = True

@@ -40,6 +40,26 @@ def atomic_output(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
                 yield out
 
 
+def check_writable(*paths: str | os.PathLike[str] | None) -> None:
+    """Raise FormatError at once if a file cannot be written: what is to go into it may take hours."""
+    for name in (os.fspath(path) for path in paths if path is not None):
+        with writing_errors(name):
+            fault = 0 if name == _STDOUT else _writing_fault(os.path.realpath(name))
+            if fault:
+                raise OSError(fault, os.strerror(fault))
+
+
+def _writing_fault(target: str) -> int:
+    """Return the number of the error that writing would meet, as far as can be seen; 0 if none."""
+    folder = os.path.dirname(target)
+    if os.path.isdir(target):
+        return errno.EISDIR
+    if not os.path.isdir(folder):
+        return errno.ENOTDIR if os.path.exists(folder) else errno.ENOENT
+    is_replaced = os.path.isfile(target) or not os.path.exists(target)
+    return 0 if os.access(folder if is_replaced else target, os.W_OK) else errno.EACCES
+
+
 @contextlib.contextmanager
 def writing_errors(name: str) -> Iterator[None]:
     """Turn what the system says against writing into an error that names the file."""

@@ -34,6 +34,7 @@ FORMAT = "hiddenite induction"
 VERSION = 1
 _HINT = "expected a file that `hiddenite induce run --checkpoint` wrote; run it again"
 _RESUME_HINT = "give the command of that run to continue it, or another --checkpoint to begin anew"
+_DAMAGED_HINT = "delete it or give another --checkpoint, to begin anew"
 _COLUMNS = ("log_joint", "moved", "accepted", "effective_size")
 
 
@@ -88,7 +89,7 @@ def saved_seed(folder: str | os.PathLike[str]) -> int | None:
     if not path.exists():
         return None
     return read_archive(
-        path, FORMAT, VERSION, _RESUME_HINT, lambda archive: int(archive.header["options"]["seed"])
+        path, FORMAT, VERSION, _DAMAGED_HINT, lambda archive: int(archive.header["options"]["seed"])
     )
 
 
@@ -106,7 +107,7 @@ def resume_run(run: Induction, path: str | os.PathLike[str]) -> None:
             raise FormatError(os.fspath(path), None, f"{what}; {_RESUME_HINT}")
         _restore(run, archive)
 
-    read_archive(path, FORMAT, VERSION, _RESUME_HINT, read)
+    read_archive(path, FORMAT, VERSION, _DAMAGED_HINT, read)
 
 
 def _difference(found: Any, expected: dict[str, Any]) -> str:

@@ -256,6 +256,8 @@ class Induction(InductionState):
     def _resume(self) -> bool:
         from hiddenite.induction.archive import resume_run  # noqa: PLC0415
 
+        if self._checkpoint is not None and self._checkpoint.is_file():
+            raise FormatError(str(self._checkpoint), None, "is a file, expected a folder to keep the run in")
         if self._checkpoint is None or not self._checkpoint_file.exists():
             return False
         resume_run(self, self._checkpoint_file)

@@ -7,10 +7,13 @@ are those of most tokens that may belong elsewhere. Two classes are as similar a
 
 JS being the Jensen-Shannon divergence in bits, which is 0 for classes that stand in the same places and 1 for
 classes that never do.
+
+A digest of text and tags says which run it is, for names that are given to its classes.
 """
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +22,7 @@ from numpy.typing import NDArray
 from hiddenite.induction.state import InductionState
 
 SURE = 0.9  # a word of this probability or more is not dubious
+DIGEST_LETTERS = 16
 Floats = NDArray[np.float64]
 
 
@@ -67,6 +71,7 @@ class InductionReport:
     types: int
     sentences: int
     confidence: float
+    run: str  # the same for the same tags of the same text, and only then
 
 
 def make_report(
@@ -105,7 +110,14 @@ def make_report(
         )
     text = run.text
     sizes = (len(text.tokens), len(text.words), text.num_sentences)
-    return InductionReport(tuple(classes), *sizes, float(confidence.mean()))
+    return InductionReport(tuple(classes), *sizes, float(confidence.mean()), run_digest(run, tags))
+
+
+def run_digest(run: InductionState, tags: NDArray[np.int32]) -> str:
+    """Return what tells the classes of a run from those of others."""
+    hashed = hashlib.sha256(run.text.digest().encode())
+    hashed.update(tags.astype("<i4").tobytes())
+    return hashed.hexdigest()[:DIGEST_LETTERS]
 
 
 def _word(run: InductionState, probabilities: Floats, word: int, tag: int, count: int) -> ClassWord:

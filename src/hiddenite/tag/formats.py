@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
-from hiddenite.errors import FormatError, ModelError
+from hiddenite.errors import FormatError, ModelError, shorten
 from hiddenite.files.corpus import ChunkReader, decode, decode_part, line_blocks, tokenize
 
 FormatName = Literal["auto", "plain", "tsv", "conllu"]
@@ -160,15 +160,17 @@ def _read_tsv(lines: Iterable[tuple[int, str]], name: str, with_tags: bool) -> I
             raise FormatError(
                 name,
                 number,
-                f"found {word!r}: a space between word and tag, expected a tab; replace the spaces",
+                f"found {shorten(word)!r}: a space between word and tag, expected a tab; replace the spaces",
             )
         if tokenize(word) != [word]:
-            raise FormatError(name, number, f"found the word {word!r}, expected one without white space")
+            raise FormatError(
+                name, number, f"found the word {shorten(word)!r}, expected one without white space"
+            )
         words.append(word)
         if with_tags:
             if not tab:
                 raise FormatError(
-                    name, number, f"found one column, '{word[:40]}', expected word TAB tag; {_TSV_HINT}"
+                    name, number, f"found one column, '{shorten(word)}', expected word TAB tag; {_TSV_HINT}"
                 )
             tag, _, third = rest.partition("\t")
             _check_tag(tag, name, number)
@@ -178,7 +180,7 @@ def _read_tsv(lines: Iterable[tuple[int, str]], name: str, with_tags: bool) -> I
         yield Record(tuple(words), tuple(tags), number - len(words) + 1, more=tuple(more))
 
 
-_TSV_HINT = "say --format conllu or plain if it is that"
+_TSV_HINT = "say --format conllu if it is that"
 
 
 def _check_tag(tag: str, name: str, number: int) -> None:
@@ -192,7 +194,7 @@ def tag_fault(tag: str) -> str:
     if tag in _RESERVED:
         return f"found the tag {tag}, which is reserved: sentence ends are added"
     if not tag or tokenize(tag) != [tag] or "\0" in tag:
-        return f"found the tag {tag!r}, expected one without white space"
+        return f"found the tag {shorten(tag)!r}, expected one without white space"
     return ""
 
 
@@ -213,12 +215,11 @@ def _read_conllu(
             continue
         fields = line.split("\t")
         if len(fields) != _NUM_COLUMNS:
-            raise FormatError(
-                name, number, f"found {len(fields)} columns, expected the 10 of CoNLL-U, separated by tabs"
-            )
+            found = "1 column" if len(fields) == 1 else f"{len(fields)} columns"
+            raise FormatError(name, number, f"found {found}, expected the 10 of CoNLL-U, separated by tabs")
         node = _NODE.fullmatch(fields[0])
         if node is None:
-            raise FormatError(name, number, f"found the id '{fields[0][:40]}', expected 1, 1-2 or 1.1")
+            raise FormatError(name, number, f"found the id '{shorten(fields[0])}', expected 1, 1-2 or 1.1")
         if node[1] is None:
             continue
         if not fields[1].strip():
