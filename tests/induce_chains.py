@@ -14,7 +14,7 @@ from scipy import stats
 
 from hiddenite._core import InductionChain, InductionOptions
 from tests.induce_oracle import Exact, Model, State, given, prior_nodes
-from tests.induce_simulation import draw_parameters, simulate
+from tests.induce_simulation import simulate, simulate_with_parameters
 
 NUM_BATCHES = 50
 RARE = 0.005  # states less probable than this are not looked at one by one
@@ -238,7 +238,6 @@ def geweke_p_value(
     num_sweeps: int,
     fault: str = "none",
     simulated: Model | None = None,
-    negligible: float | None = None,
 ) -> float:
     """Draw tags and words from the model, move the tags by sweeps: they still follow the model.
 
@@ -249,8 +248,11 @@ def geweke_p_value(
     random = Random(int(rng.integers(2**32)))
     rows = []
     for text in range(num_texts):
-        chosen = draw_parameters(model, random) if sampled else fixed_parameters(model)
-        drawn = simulate(simulated or model, random, chosen)
+        if sampled:
+            drawn, chosen = simulate_with_parameters(simulated or model, random)
+        else:
+            chosen = fixed_parameters(model)
+            drawn = simulate(simulated or model, random, chosen)
         chain = make_chain(
             model,
             sampler,
@@ -262,7 +264,6 @@ def geweke_p_value(
             parameters=chosen,
             num_characters=2,
             fault=fault,
-            negligible=negligible,
         )
         for _ in range(num_sweeps):
             chain.sweep()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -185,10 +186,20 @@ class Simulation:
 def simulate(model: Model, random: Random, parameters: Mapping[str, tuple[float, float]]) -> Drawn:
     """Draw a text that a sampler can be given."""
     while True:
-        try:
+        with contextlib.suppress(Rejected):
             return Simulation(model, random, parameters, types=2, num_characters=2).text()
-        except Rejected:
-            continue
+
+
+def simulate_with_parameters(model: Model, random: Random) -> tuple[Drawn, dict[str, tuple[float, float]]]:
+    """Draw parameters and a text that a sampler can be given.
+
+    A rejected text takes its parameters with it: those of accepted texts then follow p(parameters | accepted),
+    which is what the samplers leave as it is. Other texts of the same parameters would follow their prior.
+    """
+    while True:
+        parameters = draw_parameters(model, random)
+        with contextlib.suppress(Rejected):
+            return Simulation(model, random, parameters, types=2, num_characters=2).text(), parameters
 
 
 def draw_parameters(model: Model, random: Random) -> dict[str, tuple[float, float]]:
