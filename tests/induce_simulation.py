@@ -193,8 +193,9 @@ def simulate(model: Model, random: Random, parameters: Mapping[str, tuple[float,
 def simulate_with_parameters(model: Model, random: Random) -> tuple[Drawn, dict[str, tuple[float, float]]]:
     """Draw parameters and a text that a sampler can be given.
 
-    A rejected text takes its parameters with it: those of accepted texts then follow p(parameters | accepted),
-    which is what the samplers leave as it is. Other texts of the same parameters would follow their prior.
+    A rejected text takes its parameters with it: those of accepted texts then follow their law given that a
+    text is accepted, which the samplers leave as it is. If only the text were drawn anew they would follow
+    their prior.
     """
     while True:
         parameters = draw_parameters(model, random)
