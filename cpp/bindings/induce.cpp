@@ -287,9 +287,8 @@ using Merge = std::tuple<std::int32_t, std::int32_t, double>;
 
 void bind_merging(nb::module_& m) {
   m.def("merge_tags",
-        [](const Input<std::int32_t>& tags, const Input<std::int32_t>& kinds, const Input<std::int64_t>& offsets,
-           unsigned num_tags, unsigned num_kinds, unsigned target) {
-          const std::vector<std::int32_t> of_token = to_vector(tags), kind_of_token = to_vector(kinds);
+        [](const Input<std::int32_t>& tags, const Input<std::int64_t>& offsets, unsigned num_tags, unsigned target) {
+          const std::vector<std::int32_t> of_token = to_vector(tags);
           const std::vector<std::int64_t> bounds = to_vector(offsets);
           if (bounds.empty() || bounds.front() != 0 || bounds.back() != static_cast<std::int64_t>(of_token.size()) ||
               !std::is_sorted(bounds.begin(), bounds.end())) {
@@ -298,14 +297,14 @@ void bind_merging(nb::module_& m) {
           MergedTags found;
           {
             const WithoutGil release;
-            found = merge_tags(of_token, kind_of_token, bounds, num_tags, num_kinds, target);
+            found = merge_tags(of_token, bounds, num_tags, target);
           }
           std::vector<Merge> merges;
-          for (const TagMerge& merge : found.merges) merges.emplace_back(merge.kept, merge.gone, merge.cost);
+          for (const TagMerge& merge : found.merges) merges.emplace_back(merge.kept, merge.gone, merge.loss);
           return std::pair(to_array(std::move(found.of_tag)), std::move(merges));
         },
-        "tags"_a, "kinds"_a, "offsets"_a, "num_tags"_a, "num_kinds"_a, "target"_a,
-        "(tag of each tag, merges as (kept, gone, cost)): greedily, by least loss of mutual information.");
+        "tags"_a, "offsets"_a, "num_tags"_a, "target"_a,
+        "(tag of each tag, merges as (kept, gone, loss)): greedily, by least loss of mutual information.");
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +22,10 @@ from hiddenite.induction.consensus import (
     match,
     vote,
 )
-from hiddenite.induction.text import NUM_KINDS, Text
 
-KIND_WEIGHT, SIZE_POWER = 0.5, 0.4  # of cpp/hiddenite/induce/merging.hpp
 ATOL = 1e-8  # sums of some hundred terms x ln x below a thousand
 
 # Merging, against all pairs by the definition
-
-Case = tuple[list[int], list[int], list[int], int]  # tags, kinds, offsets, number of tags
 
 
 def mutual_information(tags: list[int], offsets: list[int], names: list[int], end: int) -> float:
@@ -49,98 +44,59 @@ def mutual_information(tags: list[int], offsets: list[int], names: list[int], en
     return sum(n * math.log(n * total / (left[s] * right[t])) for (s, t), n in pairs.items())
 
 
-def kind_information(tags: list[int], kinds: list[int], names: list[int]) -> float:
-    """n times the mutual information of tags and the kinds of their words."""
-    pairs = Counter((names[t], kind) for t, kind in zip(tags, kinds, strict=True))
-    of_tag, of_kind = Counter(names[t] for t in tags), Counter(kinds)
-    return sum(n * math.log(n * len(tags) / (of_tag[t] * of_kind[k])) for (t, k), n in pairs.items())
-
-
-def merge_cost(case: Case, names: list[int], pair: tuple[int, int]) -> float:
-    """The information that a merge loses, by the definition, over a power of the larger tag's size."""
-    tags, kinds, offsets, end = case
+def merge_loss(
+    tags: list[int], offsets: list[int], names: list[int], pair: tuple[int, int], end: int
+) -> float:
     kept, gone = pair
     merged = [kept if name == gone else name for name in names]
-    neighbours = [mutual_information(tags, offsets, n, end) for n in (names, merged)]
-    of_kinds = [kind_information(tags, kinds, n) for n in (names, merged)]
-    sizes = Counter(names[t] for t in tags)
-    loss = neighbours[0] - neighbours[1] + KIND_WEIGHT * (of_kinds[0] - of_kinds[1])
-    return float(loss / max(1, *(sizes[name] for name in pair)) ** SIZE_POWER)
+    before, after = (mutual_information(tags, offsets, n, end) for n in (names, merged))
+    return before - after
 
 
 @st.composite
-def tagged_sentences(draw: st.DrawFn) -> Case:
+def tagged_sentences(draw: st.DrawFn) -> tuple[list[int], list[int], int]:
     num_tags = draw(st.integers(1, 6))
     sentences = draw(
         st.lists(st.lists(st.integers(0, num_tags - 1), min_size=1, max_size=12), min_size=1, max_size=8)
     )
     offsets = [0, *itertools.accumulate(map(len, sentences))]
-    tags = [t for s in sentences for t in s]
-    kinds = draw(st.lists(st.integers(0, NUM_KINDS - 1), min_size=len(tags), max_size=len(tags)))
-    return tags, kinds, offsets, num_tags
-
-
-def merge(case: Case, target: int) -> tuple[list[int], list[tuple[int, int, float]]]:
-    tags, kinds, offsets, num_tags = case
-    of_tag, merges = merge_tags(
-        np.array(tags, np.int32),
-        np.array(kinds, np.int32),
-        np.array(offsets, np.int64),
-        num_tags,
-        NUM_KINDS,
-        target,
-    )
-    return of_tag.tolist(), merges
+    return [t for s in sentences for t in s], offsets, num_tags
 
 
 @given(tagged_sentences(), st.integers(1, 6))
-def test_each_merge_is_the_cheapest(case: Case, target: int) -> None:
-    num_tags = case[-1]
-    of_tag, merges = merge(case, target)
+def test_each_merge_is_the_cheapest(case: tuple[list[int], list[int], int], target: int) -> None:
+    tags, offsets, num_tags = case
+    of_tag, merges = merge_tags(np.array(tags, np.int32), np.array(offsets, np.int64), num_tags, target)
     names = list(range(num_tags))
     left = list(range(num_tags))
-    for kept, gone, cost in merges:
-        costs = {pair: merge_cost(case, names, pair) for pair in itertools.combinations(left, 2)}
-        assert cost == pytest.approx(costs[kept, gone], abs=ATOL)
-        assert costs[kept, gone] <= min(costs.values()) + ATOL
+    for kept, gone, loss in merges:
+        losses = {
+            pair: merge_loss(tags, offsets, names, pair, num_tags) for pair in itertools.combinations(left, 2)
+        }
+        assert loss == pytest.approx(losses[kept, gone], abs=ATOL)
+        assert losses[kept, gone] <= min(losses.values()) + ATOL
         names = [kept if name == gone else name for name in names]
         left.remove(gone)
     assert len(left) == min(num_tags, target)
-    assert of_tag == [left.index(name) for name in names]
+    assert of_tag.tolist() == [left.index(name) for name in names]
 
 
 def test_a_merge_that_is_not_the_cheapest_is_found_out() -> None:
     """The twin: the pair after the cheapest one costs more, by more than the tolerance."""
-    case = ([0, 1, 2, 0, 1, 3, 0, 2, 1], [0, 1, 1, 0, 1, 2, 0, 1, 3], [0, 3, 6, 9], 4)
-    costs = sorted(merge_cost(case, list(range(4)), pair) for pair in itertools.combinations(range(4), 2))
-    assert costs[1] > costs[0] + 1e3 * ATOL
-
-
-def test_words_of_one_kind_are_merged_first() -> None:
-    """Three tags stand in the same places; two of them have words of one kind."""
-    tags = [0, 3, 1, 3, 2, 3] * 4
-    kinds = [{0: 1, 1: 3, 2: 1, 3: 3}[tag] for tag in tags]
-    _, merges = merge((tags, kinds, list(range(0, len(tags) + 1, 2)), 4), 3)
-    assert merges[0][:2] == (0, 2)
-
-
-def test_kinds_of_words() -> None:
-    text = Text.of([["Paris", "paris", "1998", "A4", ",", "...", "(a)", "\u0663", "\u0628"]])
-    assert text.word_kinds().tolist() == [2, 3, 0, 0, 1, 1, 3, 0, 3]
+    tags, offsets = [0, 1, 2, 0, 1, 3, 0, 2, 1], [0, 3, 6, 9]
+    names = list(range(4))
+    losses = sorted(merge_loss(tags, offsets, names, pair, 4) for pair in itertools.combinations(names, 2))
+    assert losses[1] > losses[0] + 1e3 * ATOL
 
 
 def test_merging_refuses_what_does_not_fit() -> None:
-    case = ([0, 3], [0, 0], [0, 2], 3)
-    with pytest.raises(ModelError, match="a tag is out of range"):
-        merge(case, 2)
+    tags, offsets = np.array([0, 3], np.int32), np.array([0, 2], np.int64)
+    with pytest.raises(ModelError, match="out of range"):
+        merge_tags(tags, offsets, 3, 2)
     with pytest.raises(ModelError, match="at least one tag"):
-        merge((*case[:3], 4), 0)
-    with pytest.raises(ModelError, match="a kind is out of range"):
-        merge(([0, 3], [0, NUM_KINDS], [0, 2], 4), 2)
-    with pytest.raises(ModelError, match="a kind for each token"):
-        merge(([0, 3], [0], [0, 2], 4), 2)
+        merge_tags(tags, offsets, 4, 0)
     with pytest.raises(ValueError, match="bounds of sentences"):
-        merge(([0, 3], [0, 0], [0, 1], 4), 2)
+        merge_tags(tags, np.array([0, 1], np.int64), 4, 2)
 
 
 # Votes and latent classes
@@ -249,7 +205,7 @@ def run_of(**options: Any) -> Induction:
 def test_the_default_is_a_consensus_of_16_chains() -> None:
     options = InduceOptions(tags=45)
     assert (options.model, options.chains, options.start) == ("consensus", 16, "mixed")
-    assert (options.start_iterations, options.iterations) == (30, 6)
+    assert (options.start_iterations, options.iterations) == (30, 20)
     assert (options.num_tags("start"), options.num_tags("main")) == (72, 45)
     assert InduceOptions(tags=200).num_tags("start") == 255
     assert InduceOptions(tags=15, order=6).num_tags("start") == 15  # 16^6 transitions are the most

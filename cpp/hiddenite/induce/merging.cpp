@@ -1,6 +1,5 @@
 #include "hiddenite/induce/merging.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -19,13 +18,8 @@ double loss_of_adding(double a, double b) { return information(a) + information(
 
 class TagBigrams {
  public:
-  TagBigrams(std::span<const std::int32_t> tags, std::span<const std::int32_t> kinds,
-             std::span<const std::int64_t> offsets, unsigned num_tags, unsigned num_kinds)
-      : width_(num_tags + 1), num_kinds_(num_kinds), count_(width_ * width_), total_(width_),
-        of_kind_(num_tags * num_kinds_), losses_(num_tags * num_tags) {
-    for (std::size_t i = 0; i < tags.size(); ++i) {
-      of_kind(static_cast<std::size_t>(tags[i]), static_cast<std::size_t>(kinds[i])) += 1.0;
-    }
+  TagBigrams(std::span<const std::int32_t> tags, std::span<const std::int64_t> offsets, unsigned num_tags)
+      : width_(num_tags + 1), count_(width_ * width_), total_(width_), losses_(num_tags * num_tags) {
     for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
       std::size_t before = num_tags;
       for (std::int64_t i = offsets[s]; i < offsets[s + 1]; ++i) add(before, static_cast<std::size_t>(tags[i]));
@@ -46,8 +40,8 @@ class TagBigrams {
     TagMerge best{-1, -1, std::numeric_limits<double>::infinity()};
     for (std::size_t i = 0; i < left_.size(); ++i) {
       for (std::size_t j = i + 1; j < left_.size(); ++j) {
-        const double here = cost(left_[i], left_[j]);
-        if (here < best.cost) best = {static_cast<std::int32_t>(left_[i]), static_cast<std::int32_t>(left_[j]), here};
+        const double here = loss(left_[i], left_[j]);
+        if (here < best.loss) best = {static_cast<std::int32_t>(left_[i]), static_cast<std::int32_t>(left_[j]), here};
       }
     }
     return best;
@@ -65,7 +59,6 @@ class TagBigrams {
       count(u, kept) += count(u, gone);
       count(u, gone) = 0.0;
     }
-    for (std::size_t kind = 0; kind < num_kinds_; ++kind) of_kind(kept, kind) += of_kind(gone, kind);
     total_[kept] += total_[gone];
     total_[gone] = 0.0;
     std::erase(left_, gone);
@@ -78,13 +71,7 @@ class TagBigrams {
 
  private:
   double& count(std::size_t s, std::size_t t) { return count_[s * width_ + t]; }
-  double& of_kind(std::size_t tag, std::size_t kind) { return of_kind_[tag * num_kinds_ + kind]; }
   double& loss(std::size_t s, std::size_t t) { return losses_[s * (width_ - 1) + t]; }
-
-  double cost(std::size_t s, std::size_t t) {
-    const double size = std::max(total_[s], total_[t]);
-    return size > 0.0 ? loss(s, t) / std::pow(size, SIZE_POWER) : 0.0;
-  }
 
   void add(std::size_t& before, std::size_t tag) {
     count(before, tag) += 1.0;
@@ -112,35 +99,23 @@ class TagBigrams {
     for (const std::size_t u : left_) {
       if (u != s && u != t) sum += cell_loss(s, t, u);
     }
-    return sum + cell_loss(s, t, width_ - 1) - 2.0 * loss_of_adding(total_[s], total_[t]) +
-           KIND_WEIGHT * kind_loss(s, t);
-  }
-
-  double kind_loss(std::size_t s, std::size_t t) {
-    double sum = -loss_of_adding(total_[s], total_[t]);
-    for (std::size_t kind = 0; kind < num_kinds_; ++kind) sum += loss_of_adding(of_kind(s, kind), of_kind(t, kind));
-    return sum;
+    return sum + cell_loss(s, t, width_ - 1) - 2.0 * loss_of_adding(total_[s], total_[t]);
   }
 
   std::size_t width_;                // tags and the sentence's end
-  std::size_t num_kinds_;
-  std::vector<double> count_, total_, of_kind_, losses_;
+  std::vector<double> count_, total_, losses_;
   std::vector<std::size_t> left_;    // tags that are not merged into another, in order
 };
 
 }  // namespace
 
-MergedTags merge_tags(std::span<const std::int32_t> tags, std::span<const std::int32_t> kinds,
-                      std::span<const std::int64_t> offsets, unsigned num_tags, unsigned num_kinds, unsigned target) {
+MergedTags merge_tags(std::span<const std::int32_t> tags, std::span<const std::int64_t> offsets, unsigned num_tags,
+                      unsigned target) {
   if (target == 0) throw ModelError("expected at least one tag to be left");
   for (const std::int32_t tag : tags) {
     if (tag < 0 || static_cast<unsigned>(tag) >= num_tags) throw ModelError("a tag is out of range");
   }
-  if (kinds.size() != tags.size()) throw ModelError("expected a kind for each token");
-  for (const std::int32_t kind : kinds) {
-    if (kind < 0 || static_cast<unsigned>(kind) >= num_kinds) throw ModelError("a kind is out of range");
-  }
-  TagBigrams bigrams(tags, kinds, offsets, num_tags, num_kinds);
+  TagBigrams bigrams(tags, offsets, num_tags);
   MergedTags found;
   std::vector<std::int32_t> into(num_tags);
   std::iota(into.begin(), into.end(), 0);

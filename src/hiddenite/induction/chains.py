@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hiddenite._core import InductionChain, SweepRecord, merge_tags
 from hiddenite.induction.lexicon import ClassTally
 from hiddenite.induction.options import InduceOptions, Stage
-from hiddenite.induction.text import NUM_KINDS, Text
+from hiddenite.induction.text import Text
 
 NUMBERS = ("log_joint", "moved", "accepted", "effective_size")  # that are noted of a sweep
 Parameters = dict[str, tuple[float, float]]
@@ -71,8 +71,7 @@ def merged_tags(text: Text, options: InduceOptions, tags: NDArray[np.int32]) -> 
     wide, target = options.num_tags("start"), options.num_tags("main")
     if wide == target:
         return tags
-    kinds = text.word_kinds()[text.tokens]
-    return np.asarray(merge_tags(tags, kinds, text.bounds(), wide, NUM_KINDS, target)[0])[tags]
+    return np.asarray(merge_tags(tags, text.bounds(), wide, target)[0])[tags]
 
 
 def is_kept(options: InduceOptions, stage: Stage, number: int) -> bool:

@@ -14,7 +14,6 @@ from hiddenite._core import ExchangeClustering, WordTable, read_tokens
 from hiddenite.errors import ModelError
 from hiddenite.files.corpus import Sentence, each_sentence, tokenize
 
-NUM_KINDS = 4  # of words
 _NO_CLASS = 0xFFFFFFFF  # of the core
 _EXCHANGE_PASSES = 20
 
@@ -68,10 +67,6 @@ class Text:
         begin = np.cumsum([0, *map(len, self.words)], dtype=np.int64)
         return begin, np.array([number[c] for word in self.words for c in word], dtype=np.int32)
 
-    def word_kinds(self) -> NDArray[np.int32]:
-        """Return what each word looks like: one of NUM_KINDS kinds."""
-        return np.array([_kind(word) for word in self.words], dtype=np.int32)
-
     def split(self, tags: Sequence[str]) -> list[tuple[str, ...]]:
         """Return the tags of all tokens sentence by sentence."""
         bounds = self.begin.tolist()
@@ -111,15 +106,6 @@ class Text:
         hashed.update(self.tokens.tobytes())
         hashed.update(self.begin.tobytes())
         return hashed.hexdigest()
-
-
-def _kind(word: str) -> int:
-    """Return 0 for a word with a digit, 1 for marks alone, 2 for a capital at the beginning, else 3."""
-    if any(map(str.isdigit, word)):
-        return 0
-    if not any(map(str.isalpha, word)):
-        return 1
-    return 2 if word[0].isupper() else 3
 
 
 def _check(word: str) -> None:
