@@ -86,7 +86,8 @@ papers' in size and tags. The rows of Lex-HMM and Lex-HMM+LM were made before th
 hardly ever moves, that of Lex-HMM+LM on Turkish also before one-tag moves drew their tags from a proposal:
 the law is the same, but what a seed gives today is another draw from it. The others are the same to the last
 bit.
-Consensus is of 16 chains, consensus-8 of eight. Cells that are not in the table were not run.
+Consensus is of 16 chains, consensus-8 of eight. Cells that are not in the table were not run. Where a
+consensus has no time its chains were sampled one by one, in several processes, with the same bits in the end.
 """
 
 
@@ -178,7 +179,7 @@ def page(cells: Cells) -> str:
             seed,
             f"{cell['v_measure']:.1f}",
             f"{cell['processor_seconds'] / 60:.1f}" if "processor_seconds" in cell else "–",
-            f"{cell['sweep_seconds'] / 60:.1f}",
+            f"{cell['sweep_seconds'] / 60:.1f}" if "sweep_seconds" in cell else "–",
             cell["date"],
             cell["machine"],
         ]

@@ -27,6 +27,7 @@ from experiments.common import (
     lower,
     section,
     sub_linear,
+    take_over,
     untestable,
 )
 from experiments.lexicon_drift import many_to_one
@@ -222,3 +223,24 @@ def test_pictures_can_be_drawn(paper: str, tmp_path: Path) -> None:
     record = next(r for r in recorded(RESULTS) if r["paper"] == paper)
     paths = draw(record, f"{tmp_path}/")
     assert [path.name for path in paths] == [f"{paper}-{name}.png" for name in compare_module(paper).PICTURES]
+
+
+@pytest.mark.parametrize("says_each", [True, False], ids=["each", "sum"])
+def test_recorded_pieces_count_as_done(says_each: bool, tmp_path: Path) -> None:
+    sums = {"seconds": 7, "date": "2026-01-02", "machine": "a machine"}
+    each = {name: {"seconds": n, "date": "2026-01-03", "machine": "another"} for n, name in enumerate("abc")}
+    record = {
+        **sums,
+        "pieces": {name: {"x": name} for name in "abc"},
+        **({"runs": each} if says_each else {}),
+    }
+    recorded_file, folder = tmp_path / "paper.json", tmp_path / "paper"
+    recorded_file.write_text(json.dumps(record), encoding="utf-8")
+    folder.mkdir()
+    (folder / "b.json").write_text("newer", encoding="utf-8")
+    take_over(recorded_file, folder)
+    take_over(tmp_path / "absent.json", folder)
+    a, c = (json.loads((folder / f"{name}.json").read_text("utf-8")) for name in "ac")
+    assert a == {"found": {"x": "a"}, **(each["a"] if says_each else sums)}
+    assert c == {"found": {"x": "c"}, **(each["c"] if says_each else {**sums, "seconds": 0})}
+    assert (folder / "b.json").read_text("utf-8") == "newer"
