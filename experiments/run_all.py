@@ -157,7 +157,7 @@ def main() -> None:
     failed = []
     for paper in given.papers or PAPERS:
         script = ROOT / "experiments" / paper / "run.py"
-        if kept == FULL_RESULTS and not given.again:
+        if kept == FULL_RESULTS:
             take_over(kept / f"{paper}.json", setting.directory / paper)
         if subprocess.run([sys.executable, str(script), *shared], check=False).returncode != 0:
             failed.append(paper)
