@@ -146,7 +146,7 @@ def open_mapping(page: Any, folder: Path, answer: bool, **parts: Any) -> Any:
     record = {"format": "hiddenite class names", "version": 1, **parts}
     (folder / "old.json").write_text(json.dumps(record), encoding="utf-8")
     page.locator("#load").set_input_files(folder / "old.json")
-    page.wait_for_function("document.getElementById('load').value === ''")
+    playwright.expect(page.locator("#load")).to_have_value("")  # wait_for_function would break its policy
     return page.evaluate("window.asked")
 
 
@@ -206,10 +206,9 @@ def test_a_mapping_of_this_run_or_written_by_hand_is_opened_at_once(view: Any, t
     ],
 )
 def test_a_file_that_is_no_mapping_changes_nothing(view: Any, tmp_path: Path, content: str) -> None:
-    view.evaluate("window.alert = text => { window.said = text; }")
+    view.evaluate("window.said = new Promise(said => { window.alert = said; }); null")
     (tmp_path / "other.json").write_text(content, encoding="utf-8")
     view.locator("#load").set_input_files(tmp_path / "other.json")
-    view.wait_for_function("window.said")
     assert view.evaluate("window.said").startswith("other.json is not a mapping. Choose a names.json")
     playwright.expect(view.locator("#tally")).to_have_text("3 of 3 classes, 3 names")
 
