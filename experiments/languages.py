@@ -39,7 +39,10 @@ from sms import DATA  # isort: skip
 from hiddenite.induction import Induction, compare
 from hiddenite.induction.options import InduceOptions
 
-CORPORA = ("danish", "swedish", "spanish", "turkish", "basque", "dutch", "portuguese", "arabic", "wsj", "ewt")
+CORPORA = (
+    *("danish", "swedish", "spanish", "turkish", "basque", "dutch", "portuguese", "arabic", "wsj", "ewt"),
+    "yoruba",  # a small one
+)
 SWEEPS, LOCAL_SWEEPS = 200, 500
 MODELS: dict[str, dict[str, Any]] = {
     "Lex-HMM": {"model": "lex"},

@@ -195,7 +195,8 @@ def test_lines_that_are_no_text_stay(folder: Path) -> None:
     assert done.stdout == b"the lord\nteh \xff\xfe lord\nthe lord"
     assert done.status == 1
     assert done.stderr.splitlines() == [
-        "hiddenite: error: <stdin>:2: column 5: found a byte that is not UTF-8, expected UTF-8 text",
+        "hiddenite: error: <stdin>:2: column 5: found a byte that is not UTF-8, expected UTF-8 text; "
+        "convert it with iconv",
         "hiddenite: 1 of the records could not be answered",
     ]
 

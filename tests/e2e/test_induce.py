@@ -138,9 +138,10 @@ def test_standard_input_is_called_so(place: Path) -> None:
         (["--save", "none/t"], "none/t: cannot be written: No such file or directory"),
         (["--confidence", "."], ".: cannot be written: Is a directory"),
         (["--checkpoint", "text.txt"], "text.txt: is a file, expected a folder to keep the run in"),
+        (["--checkpoint", "text.txt/kept"], "text.txt/kept: cannot be made: Not a directory"),
         (["--checkpoint", "cut"], "cut/run.induction: is no hiddenite induction or is cut off; delete it or"),
     ],
-    ids=["output", "save", "confidence", "checkpoint", "cut"],
+    ids=["output", "save", "confidence", "checkpoint", "no folder", "cut"],
 )
 def test_what_cannot_be_written_is_said_before_the_run(place: Path, arguments: list[str], error: str) -> None:
     """More sweeps than the time allows: nobody is to wait for them in vain."""

@@ -226,7 +226,8 @@ def test_a_line_that_is_no_text_stays(tmp_path: Path) -> None:
     form, passages = read(tmp_path, b"Teh end\nbad \xff teh\nteh\n")
     assert form == "plain"
     assert [one.fault is None for one in passages] == [True, False, True]
-    assert passages[1].fault == "column 5: found a byte that is not UTF-8, expected UTF-8 text"
+    fault = "column 5: found a byte that is not UTF-8, expected UTF-8 text; convert it with iconv"
+    assert passages[1].fault == fault
     raw = "".join(one.raw for one in passages).encode(errors="surrogateescape")
     assert raw == b"Teh end\nbad \xff teh\nteh\n"
 

@@ -56,8 +56,11 @@ def decode_part(text: bytes, name: str) -> str:
         return decoded
     line = text.count(b"\n", 0, bad) + 1
     column = bad - text.rfind(b"\n", 0, bad)
-    what = "a NUL byte" if text[bad] == 0 else "a byte that is not UTF-8"
-    raise FormatError(name, line, f"column {column}: found {what}, expected UTF-8 text")
+    if text[bad] == 0:
+        what, remedy = "a NUL byte", "if it is UTF-16, convert it with iconv"
+    else:
+        what, remedy = "a byte that is not UTF-8", "convert it with iconv"
+    raise FormatError(name, line, f"column {column}: found {what}, expected UTF-8 text; {remedy}")
 
 
 def input_name(path: str | os.PathLike[str]) -> str:
@@ -191,7 +194,8 @@ def line_blocks(reader: ChunkReader, max_lines: int | None = None) -> Iterator[t
         cut = len(carry) if not chunk else carry.rfind(b"\n") + 1
         if len(carry) - cut > MAX_LINE_BYTES:
             line = first_line + carry.count(b"\n")
-            raise FormatError(reader.name, line, "the line is longer than 16 MiB, expected one record a line")
+            fault = "the line is longer than 16 MiB, expected one record a line; break it"
+            raise FormatError(reader.name, line, fault)
         if cut:
             block, carry = carry[:cut], carry[cut:]
             yield block, first_line

@@ -28,6 +28,7 @@ from hiddenite._core import InductionChain, SweepRecord, cancel_calls
 from hiddenite.errors import FormatError, ModelError
 from hiddenite.executor import Executor
 from hiddenite.files.corpus import Sentence
+from hiddenite.files.output import check_writable
 from hiddenite.induction.chains import (
     NUMBERS,
     ChainStep,
@@ -244,10 +245,6 @@ class Induction(InductionState):
         """Bring the checkpoint up to date, if there is to be one."""
         if self._checkpoint is None or self._num_saved == len(self.history):
             return
-        try:
-            self._checkpoint.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FormatError(str(self._checkpoint), None, f"cannot be made: {error.strerror}") from None
         begun = time.monotonic()
         self.save(self._checkpoint_file)
         self._saved_at, self._num_saved = time.monotonic(), len(self.history)
@@ -256,13 +253,25 @@ class Induction(InductionState):
     def _resume(self) -> bool:
         from hiddenite.induction.archive import resume_run  # noqa: PLC0415
 
-        if self._checkpoint is not None and self._checkpoint.is_file():
-            raise FormatError(str(self._checkpoint), None, "is a file, expected a folder to keep the run in")
-        if self._checkpoint is None or not self._checkpoint_file.exists():
+        if self._checkpoint is None:
             return False
-        resume_run(self, self._checkpoint_file)
-        self._num_saved = len(self.history)
-        return True
+        if self._checkpoint.is_file():
+            raise FormatError(str(self._checkpoint), None, "is a file, expected a folder to keep the run in")
+        resumes = self._checkpoint_file.exists()
+        if resumes:
+            resume_run(self, self._checkpoint_file)
+            self._num_saved = len(self.history)
+        if not self.is_finished:
+            self._prepare_checkpoint(self._checkpoint)
+        return resumes
+
+    def _prepare_checkpoint(self, folder: Path) -> None:
+        """Find out before the first sweep, not after it, that the run cannot be kept."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FormatError(str(folder), None, f"cannot be made: {error.strerror}") from None
+        check_writable(self._checkpoint_file)
 
 
 def _pool(workers: int) -> concurrent.futures.ThreadPoolExecutor:
