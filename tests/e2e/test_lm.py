@@ -251,8 +251,9 @@ def test_a_usage_error_is_status_2(directory: Path, arguments: str, message: str
     done = run(directory, *arguments.split())
     assert done.status == 2
     assert done.stdout == b""
+    assert done.stderr.startswith("hiddenite: error: ")
     assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1
     assert names(directory) == before
 
 

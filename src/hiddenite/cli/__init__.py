@@ -15,7 +15,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import typer
 
@@ -159,6 +159,21 @@ def _note(error: BaseException, otherwise: str = "") -> str:
     return f"; {notes[0]}" if notes else otherwise
 
 
+# What typer raises for a command line that it cannot read; its versions differ in where they keep it.
+_COMMAND_LINE_ERROR: type[Any] = typer.BadParameter.__mro__[2]
+_USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
+
+
+def _show_command_line_error(error: Any) -> None:
+    """Say what is wrong in one line; a group without a command shows its help instead."""
+    if type(error).show not in (_COMMAND_LINE_ERROR.show, _USAGE_ERROR.show):
+        error.show()
+        return
+    context = getattr(error, "ctx", None)
+    advice = "" if context is None else f" (see {context.command_path} -h)"
+    print(f"hiddenite: error: {error.format_message().rstrip('.')}{advice}", file=sys.stderr)
+
+
 def main() -> None:
     """Run the command line; errors become one line on stderr."""
     warnings.showwarning = _show_warning
@@ -168,7 +183,11 @@ def main() -> None:
         arguments = with_address(sys.argv[1:])
         is_completing = "_HIDDENITE_COMPLETE" in os.environ
         app = make_app() if is_completing else make_app(*_wanted(arguments))
-        app(args=arguments)
+        status = app(args=arguments, standalone_mode=False)
+        sys.exit(status if isinstance(status, int) else 0)
+    except _COMMAND_LINE_ERROR as error:
+        _show_command_line_error(error)
+        sys.exit(error.exit_code)
     except HiddeniteError as error:
         print(f"hiddenite: error: {error}{_note(error)}", file=sys.stderr)
         sys.exit(1)
