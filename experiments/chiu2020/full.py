@@ -35,9 +35,9 @@ DATA = (
 DIFFERS = (
     "4,096 states by gradient instead of 65,536, and 1,024 to 32,768 by EM: a table of 65,536² "
     "transitions needs 17 GB. The networks are the paper's, with a factored softmax, the feed-forward "
-    "model 256 wide and the LSTM, where it was run, 128 instead of 256. The rate falls to zero along a "
+    "model 256 wide and the LSTM 128 instead of 256. The rate falls to zero along a "
     "cosine over a number of epochs that their cost decided. The hidden Markov model was still gaining "
-    "when its epochs were over, and the feed-forward model hardly: their order is that of these budgets, "
+    "when its epochs were over, and the networks hardly: their order is that of these budgets, "
     "not of models trained to the end. EM has its usual smoothing, not one chosen on valid text, and 32 "
     "states a word instead of 128; clusters grow with the states, so that rows with more states also have "
     "sparser transitions. Clusters are by exchange instead of Brown's merging. Seed 1. The machine had "
