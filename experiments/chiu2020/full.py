@@ -30,7 +30,7 @@ DATA = (
     "the whole Penn Treebank for networks, hidden Markov models by gradient of 4,096 states and those by EM; "
     "its first 4,000 lines for 512 states by gradient and their variants: constraints, tying, rates of "
     "dropout, more or fewer states and clusters; "
-    "rows of WikiText-2, where there are any, have its first 1,500 lines, a line being a paragraph"
+    "rows of WikiText-2 have its first 1,500 lines, a line being a paragraph"
 )
 DIFFERS = (
     "4,096 states by gradient instead of 65,536, and 1,024 to 32,768 by EM: a table of 65,536² "
