@@ -245,6 +245,7 @@ class Induction(InductionState):
         """Bring the checkpoint up to date, if there is to be one."""
         if self._checkpoint is None or self._num_saved == len(self.history):
             return
+        self._prepare_checkpoint(self._checkpoint)  # somebody may have removed it meanwhile
         begun = time.monotonic()
         self.save(self._checkpoint_file)
         self._saved_at, self._num_saved = time.monotonic(), len(self.history)
