@@ -188,6 +188,9 @@ def main() -> None:
     except _COMMAND_LINE_ERROR as error:
         _show_command_line_error(error)
         sys.exit(error.exit_code)
+    except typer.Abort:  # what typer makes of an input that ends too soon
+        print("hiddenite: error: aborted", file=sys.stderr)
+        sys.exit(1)
     except HiddeniteError as error:
         print(f"hiddenite: error: {error}{_note(error)}", file=sys.stderr)
         sys.exit(1)
