@@ -39,6 +39,8 @@ def _live_line(stage: str, total: float | None) -> Iterator[Report]:
             changes = {
                 name: value for name, value in (("description", stage), ("total", total)) if value is not None
             }
+            if stage not in (None, live.tasks[0].description):
+                live.reset(task)  # what the stage before took says nothing about this one
             live.update(task, completed=done, note=note, **changes)  # type: ignore[arg-type]
 
         yield report
@@ -49,13 +51,15 @@ class _Lines:
 
     def __init__(self, stage: str, total: float | None, unit: str) -> None:
         self._stage, self._total, self._unit = stage, total, unit
-        self._begun = self._last = time.monotonic()
+        self._begun = self._last = self._reported = time.monotonic()
 
     def __call__(
         self, done: float, note: str = "", stage: str | None = None, total: float | None = None
     ) -> None:
+        if stage not in (None, self._stage):
+            self._begun = self._reported  # what the stage before took says nothing about this one
         self._stage, self._total = stage or self._stage, total or self._total
-        now = time.monotonic()
+        self._reported = now = time.monotonic()
         if now - self._last < SECONDS_BETWEEN_LINES:
             return
         self._last = now
