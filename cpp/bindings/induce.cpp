@@ -46,7 +46,7 @@ void bind_induction_options(nb::module_& m) {
       .def("__init__",
            [](InductionOptions* self, unsigned tags, unsigned order, bool one_tag, const std::string& lexicon,
               const std::string& spelling, const std::string& sampler, unsigned particles, unsigned chunk,
-              unsigned one_tag_trials, double negligible, unsigned local_every, bool sample_hyperparameters,
+              unsigned one_tag_trials, double chunk_share, double negligible, unsigned local_every, bool sample_hyperparameters,
               double geometric, double strength_shape, double strength_scale) {
              if (!(strength_shape > 0.0) || !(strength_scale > 0.0)) {
                throw nb::value_error("expected a positive shape and scale");
@@ -56,13 +56,13 @@ void bind_induction_options(nb::module_& m) {
                  .spelling = choice<SpellingKind>(SPELLINGS, spelling),
                  .sampler = choice<InductionSampler>(SAMPLERS, sampler),
                  .moves = {.particles = particles, .chunk = chunk, .one_tag_trials = one_tag_trials,
-                           .negligible = negligible},
+                           .chunk_share = chunk_share, .negligible = negligible},
                  .local_every = local_every, .sample_parameters = sample_hyperparameters,
                  .strength_prior = {strength_shape, strength_scale}, .geometric = geometric};
            },
            "tags"_a, nb::kw_only(), "order"_a = 3, "one_tag"_a = false, "lexicon"_a = "none", "spelling"_a = "none",
            "sampler"_a = "local", "particles"_a = 10, "chunk"_a = 64, "one_tag_trials"_a = 4,
-           "negligible"_a = MoveOptions{}.negligible, "local_every"_a = 1, "sample_hyperparameters"_a = true,
+           "chunk_share"_a = MoveOptions{}.chunk_share, "negligible"_a = MoveOptions{}.negligible, "local_every"_a = 1, "sample_hyperparameters"_a = true,
            "geometric"_a = 0.9, "strength_shape"_a = 1.0, "strength_scale"_a = 10.0)
 #ifdef HIDDENITE_FAULTS
       .def("plant_fault",

@@ -1385,7 +1385,7 @@ def merge_tags(tags: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='
     """
 
 class InductionOptions:
-    def __init__(self, tags: int, *, order: int = 3, one_tag: bool = False, lexicon: str = 'none', spelling: str = 'none', sampler: str = 'local', particles: int = 10, chunk: int = 64, one_tag_trials: int = 4, negligible: float = 0.0001, local_every: int = 1, sample_hyperparameters: bool = True, geometric: float = 0.9, strength_shape: float = 1.0, strength_scale: float = 10.0) -> None: ...
+    def __init__(self, tags: int, *, order: int = 3, one_tag: bool = False, lexicon: str = 'none', spelling: str = 'none', sampler: str = 'local', particles: int = 10, chunk: int = 64, one_tag_trials: int = 4, chunk_share: float = 0.5, negligible: float = 0.0001, local_every: int = 1, sample_hyperparameters: bool = True, geometric: float = 0.9, strength_shape: float = 1.0, strength_scale: float = 10.0) -> None: ...
 
     def plant_fault(self, name: str) -> None:
         """A deliberate error; only in builds for tests."""

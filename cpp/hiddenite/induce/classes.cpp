@@ -62,11 +62,11 @@ class ClassMove {
     trials_.settle(chosen, base_);
   }
 
-  // The tokens given the class.
+  // The tokens given the class, some chunks of them.
   void move_tokens(std::uint32_t word) {
     tags_.clear();
     lexicon_.of(word).for_each([&](Tag t) { tags_.push_back(t); });
-    induce::move_tokens(particles_, state_, options_, random_, word, tags_);
+    induce::move_tokens(particles_, state_, options_, random_, word, tags_, options_.chunk_share);
   }
 
   // The class given the tokens: each tag that no token has, in or out.

@@ -61,8 +61,8 @@ class BlockParticles {
 };
 
 // Moves the word's tokens, in chunks, by particle Gibbs; tags from `tags`, empty: all. Where the first chunk ends is
-// drawn, so that the seams move.
+// drawn, so that the seams move. Each chunk is moved with the probability `share`, by a coin of its own.
 void move_tokens(BlockParticles& particles, TaggingState& state, const MoveOptions& options, Random& random,
-                 std::uint32_t word, std::span<const Tag> tags);
+                 std::uint32_t word, std::span<const Tag> tags, double share);
 
 }  // namespace hiddenite::induce

@@ -14,7 +14,8 @@
 //             weight (Dubbin & Blunsom 2012, section 4.2).
 //   one tag   all tokens of a type get one tag, by particle Gibbs: one_tag.hpp.
 //   lexicon   class and tokens of a type together, then the moves that mix: classes given
-//             the tokens, and one tag for another in classes of one.
+//             the tokens, and one tag for another in classes of one. Of types in chunks a sweep
+//             draws some, by coins that know nothing of the state; a local sweep moves all tokens.
 //
 // All are systematic scans in a fixed order. Randomness is an argument.
 #pragma once
@@ -34,6 +35,7 @@ struct MoveOptions {
   unsigned particles = 10;
   unsigned chunk = 64;            // tokens of a type that move together; 0: all
   unsigned one_tag_trials = 4;    // so many tags are proposed for a type that has one; lexicon: 0 leaves it alone
+  double chunk_share = 0.5;       // lexicon: probability that a sweep draws a chunk of a type that has several
   double negligible = 1e-4;       // lexicon: tags that emit the word with less than this share of the most probable one
   [[no_unique_address]] PlantedFault fault{};
 };
