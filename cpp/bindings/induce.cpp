@@ -46,8 +46,8 @@ void bind_induction_options(nb::module_& m) {
       .def("__init__",
            [](InductionOptions* self, unsigned tags, unsigned order, bool one_tag, const std::string& lexicon,
               const std::string& spelling, const std::string& sampler, unsigned particles, unsigned chunk,
-              unsigned one_tag_trials, double chunk_share, double negligible, unsigned local_every, bool sample_hyperparameters,
-              double geometric, double strength_shape, double strength_scale) {
+              unsigned one_tag_trials, double chunk_share, double negligible, unsigned local_every,
+              bool sample_hyperparameters, double geometric, double strength_shape, double strength_scale) {
              if (!(strength_shape > 0.0) || !(strength_scale > 0.0)) {
                throw nb::value_error("expected a positive shape and scale");
              }
@@ -62,8 +62,8 @@ void bind_induction_options(nb::module_& m) {
            },
            "tags"_a, nb::kw_only(), "order"_a = 3, "one_tag"_a = false, "lexicon"_a = "none", "spelling"_a = "none",
            "sampler"_a = "local", "particles"_a = 10, "chunk"_a = 64, "one_tag_trials"_a = 4,
-           "chunk_share"_a = MoveOptions{}.chunk_share, "negligible"_a = MoveOptions{}.negligible, "local_every"_a = 1, "sample_hyperparameters"_a = true,
-           "geometric"_a = 0.9, "strength_shape"_a = 1.0, "strength_scale"_a = 10.0)
+           "chunk_share"_a = MoveOptions{}.chunk_share, "negligible"_a = MoveOptions{}.negligible, "local_every"_a = 1,
+           "sample_hyperparameters"_a = true, "geometric"_a = 0.9, "strength_shape"_a = 1.0, "strength_scale"_a = 10.0)
 #ifdef HIDDENITE_FAULTS
       .def("plant_fault",
            [](InductionOptions& options, const std::string& name) {
