@@ -54,7 +54,8 @@ MODELS: dict[str, dict[str, Any]] = {
     "PYP-HMM+LM": {"model": "pyp+lm", "sampler": "type"},
     "1HMM+LM": {"model": "one-tag+lm"},
     "consensus": {"model": "consensus"},  # ours
-    "consensus-8": {"model": "consensus", "chains": 8},
+    "consensus-keep": {"model": "consensus", "case": "keep"},
+    "consensus-8": {"model": "consensus", "case": "keep", "chains": 8},
 }
 PUBLISHED: dict[str, dict[str, float]] = {  # 2014, table 2; Sent-100 is of 2012, table 1
     corpus: dict(

@@ -60,6 +60,7 @@ class RunOptions(Column, Output, Threads, Ray):
     start_iterations: int | None = same(InduceOptions, "start_iterations", section=MODEL, when={})
     width: float = same(InduceOptions, "width", section=MODEL)
     tolerance: float = same(InduceOptions, "tolerance", section=MODEL)
+    case: str = same(InduceOptions, "case", section=MODEL)
     variant: str = same(InduceOptions, "variant", section=MODEL)
     geometric: float = same(InduceOptions, "geometric", section=MODEL)
     spelling: str = same(InduceOptions, "spelling", section=MODEL)

@@ -31,7 +31,7 @@ from hiddenite.induction.state import Sweeps
 from hiddenite.induction.text import Text
 
 FORMAT = "hiddenite induction"
-VERSION = 1
+VERSION = 2
 _HINT = "expected a file that `hiddenite induce run --checkpoint` wrote; run it again"
 _RESUME_HINT = "give the command of that run to continue it, or another --checkpoint to begin anew"
 _DAMAGED_HINT = "delete it or give another --checkpoint, to begin anew"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import InductionChain, SweepRecord, merge_tags
+from hiddenite._core import InductionChain, InductionOptions, SweepRecord, merge_tags
 from hiddenite.induction.lexicon import ClassTally
 from hiddenite.induction.options import InduceOptions, Stage
 from hiddenite.induction.text import Text
@@ -48,21 +48,42 @@ class ChainAnswer:
     state: dict[str, Any]
 
 
+def text_to_learn(text: Text, options: InduceOptions) -> Text:
+    """Return the text as the chains see it: token by token the same one, perhaps with fewer words."""
+    return text.fold_case() if options.folds_case else text
+
+
 def make_chain(
     text: Text, options: InduceOptions, stage: Stage, tags: NDArray[np.int32], number: int
 ) -> InductionChain:
     """Return a chain of a stage that starts from ``tags``."""
+    core = options.core_start() if stage == "start" else options.core()
+    return _chain(text, core, tags, options.seed, 2 * number + (0 if stage == "start" else 1))
+
+
+def make_answer(
+    text: Text, options: InduceOptions, tags: NDArray[np.int32], parameters: Parameters
+) -> InductionChain:
+    """Return a chain, not to be swept, that has the tags of the consensus; a word may have several."""
+    chain = _chain(text, options.core_answer(), tags, options.seed, 2 * options.num_chains + 1)
+    chain.set_hyperparameters(parameters)
+    return chain
+
+
+def _chain(
+    text: Text, core: InductionOptions, tags: NDArray[np.int32], seed: int, stream: int
+) -> InductionChain:
     begin, characters = text.spelling()
     return InductionChain(
-        options.core_start() if stage == "start" else options.core(),
+        core,
         words=text.tokens,
         offsets=text.bounds(),
         spelling_offsets=begin,
         spelling=characters,
         num_characters=len(text.characters()),
         tags=tags,
-        seed=options.seed,
-        stream=2 * number + (0 if stage == "start" else 1),
+        seed=seed,
+        stream=stream,
     )
 
 
@@ -103,6 +124,7 @@ def chain_member(
     text: Text, options: InduceOptions
 ) -> Callable[[ChainStep, tuple[int, dict[str, Any]]], ChainAnswer]:
     """Return what sweeps a chain from the state that it is given."""
+    text = text_to_learn(text, options)
     word_counts = text.counts()
 
     def answer(step: ChainStep, task: tuple[int, dict[str, Any]]) -> ChainAnswer:

@@ -100,9 +100,17 @@ def make_tagger(
     words: Sequence[str],
     characters: Sequence[str],
     training: Mapping[str, Any] | None = None,
+    *,
+    capitals: float = 0.0,
 ) -> Tagger:
-    """Return the tagger of a state; ``names`` are those of the tags, ``training`` says how it was made."""
+    """Return the tagger of a state; ``names`` are those of the tags, ``training`` says how it was made.
+
+    ``capitals`` is the share of the words without capital that have one where it says nothing.
+    """
     order = len(counts.transitions)
+    emissions = emission_table(counts, words, characters)
+    if capitals > 0.0:
+        emissions = with_capitals(emissions, capitals)
     tokens = np.bincount(counts.emissions.tag, counts.emissions.customers, counts.num_tags)
     model = TaggerModel(
         TaggerOptions(
@@ -117,7 +125,7 @@ def make_tagger(
         tuple(names),
         transition_model(counts, names),
         tuple((name, max(1, int(n))) for name, n in zip(names, tokens, strict=True)),
-        emission_table(counts, words, characters),
+        emissions,
         spelling_table(counts, len(words), characters),
         dict(training or {}),
     )
@@ -264,6 +272,29 @@ def emission_table(counts: ChainCounts, words: Sequence[str], characters: Sequen
     number, tag = np.nonzero(allowed)
     first = np.searchsorted(number, np.arange(num_words + 1)).astype(np.uint64)
     return EmissionTable(tuple(words), first, tag.astype(np.uint32), np.log(probs[number, tag]))
+
+
+def with_capitals(table: EmissionTable, share: float) -> EmissionTable:
+    """Divide p(word | tag) between a word that was seen without capital alone and its form with one.
+
+    The form with a capital, which gets the ``share``, is for the beginnings of other sentences.
+    """
+    known = set(table.words)
+    new: dict[str, int] = {}  # the number of the word
+    for number, word in enumerate(table.words):
+        capital = word[0].upper() + word[1:]
+        if capital not in known:
+            new.setdefault(capital, number)
+    divided = np.array([*new.values()], dtype=np.int64)
+    sizes: Ints = np.diff(table.begin.astype(np.int64))
+    rows = np.isin(np.repeat(np.arange(len(sizes)), sizes), divided)  # [word and tag]
+    log_prob = table.log_prob + np.where(rows, math.log1p(-share), 0.0)
+    return EmissionTable(
+        (*table.words, *new),
+        np.cumsum([0, *sizes, *sizes[divided]]).astype(np.uint64),
+        np.concatenate([table.tag, table.tag[rows]]),
+        np.concatenate([log_prob, table.log_prob[rows] + math.log(share)]),
+    )
 
 
 def _seen_base(counts: ChainCounts, words: Sequence[str], characters: Sequence[str]) -> Floats:

@@ -102,7 +102,7 @@ class Induction(InductionState):
 
     def _first_tags(self, chain: int, clusters: Mapping[str, int] | None) -> NDArray[np.int32]:
         """Draw or look up the tags that a chain starts from."""
-        options, text = self.options, self.text
+        options, text = self.options, self._learnt
         random = np.random.default_rng([options.seed, chain])
         tags = options.num_tags(self.stage)
         if options.start == "random" and options.family != "one-tag":
@@ -123,7 +123,7 @@ class Induction(InductionState):
 
     def _make(self, stage: Stage, first: Sequence[NDArray[np.int32]]) -> list[InductionChain]:
         """Return the chains of a stage."""
-        return [make_chain(self.text, self.options, stage, tags, n) for n, tags in enumerate(first)]
+        return [make_chain(self._learnt, self.options, stage, tags, n) for n, tags in enumerate(first)]
 
     # -------------------------------------------------------------------- run
 
@@ -172,7 +172,7 @@ class Induction(InductionState):
     def _sweep(self, pool: concurrent.futures.Executor) -> None:
         """Sweep all chains and take note of it."""
         if self.stage == "start" and self.num_done("start") >= self.num_sweeps("start"):
-            first = [merged_tags(self.text, self.options, chain.tags()) for chain in self._chains]
+            first = [merged_tags(self._learnt, self.options, chain.tags()) for chain in self._chains]
             self._chains, self.stage = self._make("main", first), "main"
         begun = time.perf_counter()
         if self._executor is not None:

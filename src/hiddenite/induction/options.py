@@ -27,6 +27,7 @@ PAPER_MODELS = ("pyp", "pyp+lm", "one-tag", "one-tag+lm", "lex", "lex+lm")
 MODELS = (CONSENSUS, *PAPER_MODELS)
 Stage = Literal["start", "main"]  # a run's one-tag or wide stage before its model's own sweeps, and these
 VARIANTS = ("published", "singletons", "heads")  # of the lexicon's classes
+CASES = ("fold", "keep")  # of the first letter, where its capital says nothing
 SPELLINGS = ("hierarchical", "dirichlet")
 STARTS = ("random", "type", "one-tag", "exchange", "mixed", "clusters")
 SAMPLERS = {  # by model, the default first
@@ -102,6 +103,13 @@ class InduceOptions(Options):
         "the chains always stay.",
         least=0.0,
         most=1.0,
+        when={"model": (CONSENSUS,)},
+    )
+    case: str = option(
+        CASES[0],
+        "fold: «The» at the beginning of a sentence counts as «the», if that is the usual form elsewhere; "
+        "keep: they are two words.",
+        choices=CASES,
         when={"model": (CONSENSUS,)},
     )
     variant: str = option(
@@ -184,6 +192,11 @@ class InduceOptions(Options):
         return self.model == CONSENSUS
 
     @property
+    def folds_case(self) -> bool:
+        """Whether capitals that are due to their place are taken for small letters."""
+        return self.is_consensus and self.case == "fold"
+
+    @property
     def has_first_stage(self) -> bool:
         """Whether there are sweeps of another model before."""
         return self.is_consensus or self.start == "one-tag"
@@ -229,6 +242,10 @@ class InduceOptions(Options):
         """Return the core's options of the one-tag run before it."""
         sampler = self.sampler if self.is_consensus else "one-tag"
         return self._core(one_tag=True, lexicon="none", sampler=sampler, tags=self.num_tags("start"))
+
+    def core_answer(self) -> InductionOptions:
+        """Return the core's options of a chain that has the tags of a consensus."""
+        return self._core(one_tag=False, lexicon="none", sampler="local")
 
     def _core(self, *, tags: int | None = None, **changes: Any) -> InductionOptions:
         return InductionOptions(

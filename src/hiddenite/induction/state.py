@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hiddenite._core import InductionChain
 from hiddenite.errors import ModelError
-from hiddenite.induction.chains import Parameters, make_chain, merged_tags
+from hiddenite.induction.chains import Parameters, make_answer, merged_tags, text_to_learn
 from hiddenite.induction.consensus import Consensus, find_consensus
 from hiddenite.induction.diagnostics import Diagnostics, effective_sample_size, r_hat
 from hiddenite.induction.export import ChainCounts, chain_counts, make_tagger
@@ -65,7 +66,8 @@ class InductionState:
         self.names = tuple(f"T{i}" for i in range(options.tags))
         self.history: list[Sweeps] = []
         self.stage: Stage = "start" if options.num_sweeps("start") else "main"
-        self._word_counts = text.counts()
+        self._learnt = text_to_learn(text, options)  # what chains see
+        self._word_counts = self._learnt.counts()
         self._kept_totals = np.zeros(options.num_chains)  # of the log joint
         self._class_tallies = [ClassTally() for _ in range(options.num_chains)]
         self._consensus: tuple[int, Consensus] | None = None  # after so many sweeps
@@ -145,7 +147,7 @@ class InductionState:
             raise ModelError(f"the model is {self.options.model}, whose chains are not combined")
         if self._consensus is None or self._consensus[0] != len(self.history):
             labels = np.array([self._chain_tags(n)[0] for n in range(self.num_chains)])
-            _, first = np.unique(self.text.tokens, return_index=True)  # all tokens of a word have one tag
+            _, first = np.unique(self._learnt.tokens, return_index=True)  # all tokens of a word have one tag
             found = find_consensus(
                 labels[:, first],
                 self._word_counts.astype(np.float64),
@@ -163,13 +165,13 @@ class InductionState:
             return chain.max_marginal()
         tags = np.asarray(chain.tags())
         if self.stage == "start":
-            tags = merged_tags(self.text, self.options, tags)
+            tags = merged_tags(self._learnt, self.options, tags)
         return tags, np.ones(len(tags), np.float32)
 
     def token_tags(self) -> NDArray[np.int32]:
         """Return each token's tag: of the consensus, or the most frequent one of the best chain's samples."""
         if self.options.is_consensus:
-            return self.consensus().classes[self.text.tokens]
+            return self.consensus().classes[self._learnt.tokens]
         return self._chain_tags(self.best_chain)[0]
 
     def confidence(self) -> NDArray[np.float64]:
@@ -178,7 +180,7 @@ class InductionState:
         Of consensus, by the votes of the chains; else the share of the best chain's kept samples.
         """
         if self._is_combined():
-            return self.consensus().confidence[self.text.tokens]
+            return self.consensus().confidence[self._learnt.tokens]
         return self._chain_tags(self.best_chain)[1].astype(np.float64)
 
     def _is_combined(self) -> bool:
@@ -194,16 +196,18 @@ class InductionState:
 
     def word_probabilities(self) -> NDArray[np.float64]:
         """Return [word, tag]: how probable each tag is, mean over the word's tokens."""
-        if self._is_combined():
-            return self.consensus().probabilities
+        text, learnt = self.text, self._learnt
         kept = np.asarray(self._chains[self.best_chain].state()["kept"])
-        shares = np.zeros((len(self.text.words), self.options.tags))
-        if self.stage == "main" and kept.size:
-            is_by_word = self.options.family == "one-tag"
-            rows = np.arange(len(self.text.words)) if is_by_word else self.text.tokens
-            np.add.at(shares, rows, kept.reshape(-1, self.options.tags))
+        has_kept = self.stage == "main" and kept.size > 0
+        shares = np.zeros((len(text.words), self.options.tags))
+        if self._is_combined():
+            _add_rows(shares, text.tokens, self.consensus().probabilities, learnt.tokens)
+        elif has_kept and self.options.family == "one-tag":
+            _add_rows(shares, text.tokens, kept.reshape(-1, self.options.tags), learnt.tokens)
+        elif has_kept:
+            np.add.at(shares, text.tokens, kept.reshape(-1, self.options.tags))
         else:
-            np.add.at(shares, (self.text.tokens, self.token_tags()), 1.0)
+            np.add.at(shares, (text.tokens, self.token_tags()), 1.0)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def _answering_chain(self) -> InductionChain:
@@ -211,9 +215,7 @@ class InductionState:
         best = self._chains[self.best_chain]
         if not self.options.is_consensus:
             return best
-        chain = make_chain(self.text, self.options, "main", self.token_tags(), self.num_chains)
-        chain.set_hyperparameters(best.hyperparameters())
-        return chain
+        return make_answer(self.text, self.options, self.token_tags(), dict(best.hyperparameters()))
 
     def tags(self) -> list[tuple[str, ...]]:
         """Return the tags sentence by sentence: the maximum of each token's marginal."""
@@ -231,10 +233,11 @@ class InductionState:
         samples, or of the present state if none is kept.
         """
         chain, tally = self._answering_chain(), self._class_tallies[self.best_chain]
+        counts = self.text.counts()
         if tally.samples == 0 or self.stage == "start" or self.options.is_consensus:
             tally = ClassTally()
-            tally.add(*chain.classes(), self._word_counts)
-        return tally.lexicon(chain.classes(), self._word_counts, self.text.words, self.names)
+            tally.add(*chain.classes(), counts)
+        return tally.lexicon(chain.classes(), counts, self.text.words, self.names)
 
     def classes_of_words(self) -> dict[str, tuple[str, ...]]:
         """Return each word's ambiguity class in the best chain's present state."""
@@ -259,4 +262,20 @@ class InductionState:
             raise ModelError("the run has not reached its main stage; continue to iterate")
         size = {"sentences": len(self.text.begin) - 1, "tokens": len(self.text.tokens)}
         about = {"induced": self.options.to_dict(), **size}
-        return make_tagger(self.counts(), self.names, self.text.words, self.text.characters(), about)
+        words, characters = self.text.words, self.text.characters()
+        return make_tagger(
+            self.counts(),
+            self.names,
+            words,
+            characters,
+            about,
+            capitals=self._learnt.share_of_other(self.text),
+        )
+
+
+def _add_rows(
+    sums: NDArray[np.float64], to: NDArray[np.int32], rows: NDArray[Any], places: NDArray[np.int32]
+) -> None:
+    """Add ``rows[places[i]]`` to ``sums[to[i]]`` for all i, each pair at once."""
+    pairs, counts = np.unique(to * np.int64(len(rows)) + places, return_counts=True)
+    np.add.at(sums, pairs // len(rows), counts[:, None] * rows[pairs % len(rows)])

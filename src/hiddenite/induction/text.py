@@ -78,6 +78,38 @@ class Text:
         bounds = self.begin.tolist()
         return [words[a:b] for a, b in itertools.pairwise(bounds)]
 
+    def fold_case(self) -> Text:
+        """Return the text with words in lower case where a capital says nothing, if they are known so.
+
+        At the beginning of a sentence, and behind a token without letter and digit, a capital may be due to
+        the place. There a word is taken for the one with a small first letter, if elsewhere that one is more
+        frequent: "The" for "the", but neither "Paris", nor "May" in "in May".
+        """
+        is_mark = np.array([not any(map(str.isalnum, word)) for word in self.words])
+        is_open = np.zeros(len(self.tokens), dtype=bool)
+        is_open[self.bounds()[:-1]] = True
+        is_open[1:] |= is_mark[self.tokens[:-1]]
+        counts = np.bincount(self.tokens[~is_open], minlength=len(self.words))
+        number = {word: i for i, word in enumerate(self.words)}
+        small = np.array([number.get(word[0].lower() + word[1:], i) for word, i in number.items()])
+        folded = np.where(counts[small] > counts, small, np.arange(len(small)))
+        return self._renumbered(np.where(is_open, folded[self.tokens], self.tokens))
+
+    def _renumbered(self, tokens: NDArray[np.int64]) -> Text:
+        """Return the text with other tokens, and the words that are left in the order of their first ones."""
+        left, first, place = np.unique(tokens, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty(len(order), np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        words = tuple(self.words[i] for i in left[order].tolist())
+        return Text(words, rank[place.reshape(-1)], self.begin)
+
+    def share_of_other(self, other: Text) -> float:
+        """Return the share of the tokens that are other words in ``other``, which has as many tokens."""
+        number = {word: i for i, word in enumerate(other.words)}
+        as_other = np.array([number.get(word, -1) for word in self.words])
+        return float((as_other[self.tokens] != other.tokens).mean())
+
     def exchange_classes(
         self, num_classes: int, random: np.random.Generator | None = None
     ) -> NDArray[np.int32]:

@@ -1,0 +1,139 @@
+"""Capitals that are due to their place: what is folded, and that all answers are about the text as it was."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hiddenite
+from hiddenite.errors import OptionError
+from hiddenite.induction import InduceOptions, Induction
+from hiddenite.induction.export import with_capitals
+from hiddenite.induction.text import Text
+from hiddenite.tag.emissions import EmissionTable
+
+TEXT = [
+    "The dog sleeps in May .",
+    "May the cat sleep ?",
+    "A cat may see the dog .",
+    "The cat may see Paris .",
+    '" The dog may bark , " says a cat .',
+    "Paris sleeps .",
+    "Dogs bark .",
+]
+WORDS = st.sampled_from(["the", "The", "may", "May", "Paris", ".", '"', "7", "éa", "Éa", "ßa", "SSa"])
+
+
+def fold_by_hand(sentences: list[list[str]]) -> list[list[str]]:
+    """The definition, word by word."""
+
+    def is_open(sentence: list[str], i: int) -> bool:
+        return i == 0 or not any(c.isalnum() for c in sentence[i - 1])
+
+    counts = Counter(w for s in sentences for i, w in enumerate(s) if not is_open(s, i))
+    folded = []
+    for s in sentences:
+        small = [w[0].lower() + w[1:] for w in s]
+        takes = [is_open(s, i) and counts[small[i]] > counts[w] for i, w in enumerate(s)]
+        folded.append([a if yes else w for w, a, yes in zip(s, small, takes, strict=True)])
+    return folded
+
+
+@given(st.lists(st.lists(WORDS, max_size=6), max_size=12))
+def test_words_are_folded_as_defined(sentences: list[list[str]]) -> None:
+    if not any(sentences):
+        return
+    found = Text.of(sentences).fold_case()
+    assert found.sentences() == fold_by_hand(sentences)
+    assert found.words == Text.of(found.sentences()).words  # in the order of their first tokens
+
+
+def test_examples() -> None:
+    folded = [" ".join(s) for s in Text.of(TEXT).fold_case().sentences()]
+    assert folded[0] == "the dog sleeps in May ."
+    assert folded[1] == "may the cat sleep ?"
+    assert folded[4] == '" the dog may bark , " says a cat .'
+    assert folded[5:] == ["Paris sleeps .", "Dogs bark ."]  # "dogs" was never seen
+
+
+def run_of(**options: object) -> Induction:
+    given: dict[str, object] = {"seed": 1, "start_iterations": 3, "iterations": 4, "chains": 4} | options
+    return hiddenite.induce(TEXT * 3, 4, **given)  # type: ignore[arg-type]
+
+
+def test_answers_are_about_the_text_as_it_was(tmp_path: Path) -> None:
+    run = run_of().run()
+    assert [" ".join(w for w, _ in s) for s in run.tagged()] == TEXT * 3
+    pairs = {(w, t) for s in run.tagged() for w, t in s}
+    of_word = run.classes_of_words()
+    assert {w: set(tags) for w, tags in of_word.items()} == {
+        w: {t for v, t in pairs if v == w} for w in run.text.words
+    }
+    assert of_word["The"] == of_word["the"]
+    assert sum(row.types for row in run.lexicon()) == len(run.text.words)
+    shares = run.word_probabilities()
+    assert shares.shape == (len(run.text.words), 4)
+    assert shares.sum(axis=1) == pytest.approx(np.ones(len(shares)))
+    the, capital = (run.text.words.index(w) for w in ("the", "The"))
+    assert shares[the] == pytest.approx(shares[capital])
+    run.save(tmp_path / "run")
+    again = Induction.load(tmp_path / "run")
+    assert (again.tags(), again.confidence().tolist()) == (run.tags(), run.confidence().tolist())
+
+
+def test_a_word_may_have_two_tags_where_it_is_two_words() -> None:
+    """«May» stands for «may» at the beginning of a sentence, and for itself elsewhere."""
+    run = run_of()
+    month, modal = (run._learnt.words.index(w) for w in ("May", "may"))
+    assert {
+        run._learnt.words[i] for i in run._learnt.tokens[run.text.tokens == run.text.words.index("May")]
+    } == {
+        "May",
+        "may",
+    }
+    run.run()
+    classes = run.consensus().classes
+    wanted = {run.names[classes[month]], run.names[classes[modal]]}
+    assert set(run.classes_of_words()["May"]) == wanted
+    assert run.export().tag("the cat may see Paris in May .").certificate.exact
+
+
+def test_kept_case_is_another_text_to_the_chains() -> None:
+    run = run_of(case="keep")
+    assert run._learnt is run.text
+    assert InduceOptions(tags=3).folds_case
+    assert not InduceOptions(tags=3, model="one-tag+lm").folds_case  # the papers' models see what is there
+    with pytest.raises(OptionError, match="has no effect with model pyp"):
+        InduceOptions(tags=3, model="pyp", case="keep").check_effects(["model", "case"])
+
+
+def test_a_tagger_knows_words_at_other_beginnings() -> None:
+    tagger = run_of().run().export()
+    for small, capital in (("sleeps", "Sleeps"), ("bark", "Bark")):
+        inner, begun = tagger.tag(f"{small} the dog ."), tagger.tag(f"{capital} the dog .")
+        assert inner.tags == begun.tags
+        assert inner.log_weight > begun.log_weight
+
+
+@given(
+    st.lists(
+        st.sampled_from(["a", "A", "ba", "Ba", "ßa", "SSa", "sa", "ſa", ".", "7a"]), min_size=1, unique=True
+    ),
+    st.floats(0.001, 0.5),
+    st.randoms(use_true_random=False),
+)
+def test_capitals_take_their_share_and_no_more(words: list[str], share: float, random: object) -> None:
+    rng = np.random.default_rng(random.getrandbits(32))  # type: ignore[attr-defined]
+    sizes = rng.integers(1, 3, size=len(words))
+    tag = np.concatenate([rng.permutation(2)[:n] for n in sizes]).astype(np.uint32)
+    table = EmissionTable(
+        tuple(words), np.cumsum([0, *sizes]).astype(np.uint64), tag, np.log(rng.uniform(0.01, 0.1, len(tag)))
+    )
+    found = with_capitals(table, share)
+    assert len(set(found.words)) == len(found.words) == len(found.begin) - 1
+    sums = [np.bincount(t.tag, np.exp(t.log_prob), 2) for t in (table, found)]
+    assert sums[1] == pytest.approx(sums[0])
+    assert set(found.words) == {*words, *(w[0].upper() + w[1:] for w in words)}
