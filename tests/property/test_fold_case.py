@@ -1,5 +1,6 @@
 """Capitals that are due to their place: what is folded, and that all answers are about the text as it was."""
 
+import unicodedata
 from collections import Counter
 from pathlib import Path
 
@@ -26,6 +27,8 @@ TEXT = [
 ]
 WORDS = st.sampled_from(["the", "The", "may", "May", "Paris", ".", '"', "7", "éa", "Éa", "ßa", "SSa"])
 
+FORMS = ["é", "e\u0301", "E\u0301a", "Éa", "éa", "x", "Å", "\u212b"]
+
 
 def fold_by_hand(sentences: list[list[str]]) -> list[list[str]]:
     """The definition, word by word."""
@@ -49,6 +52,35 @@ def test_words_are_folded_as_defined(sentences: list[list[str]]) -> None:
     found = Text.of(sentences).fold_case()
     assert found.sentences() == fold_by_hand(sentences)
     assert found.words == Text.of(found.sentences()).words  # in the order of their first tokens
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["é", "e\u0301", "E\u0301a", "Éa", "éa", "x", "Å", "\u212b"]), max_size=5),
+        max_size=8,
+    )
+)
+def test_a_word_in_two_forms_of_unicode_is_one(sentences: list[list[str]]) -> None:
+    if not any(sentences):
+        return
+    text = Text.of(sentences)
+    composed = text.compose()
+    assert composed.sentences() == [[unicodedata.normalize("NFC", w) for w in s] for s in sentences]
+    assert composed.words == Text.of(composed.sentences()).words
+    assert composed.compose() is composed
+    assert (composed is text) == (composed.words == text.words)
+
+
+def test_a_tagger_takes_both_forms_of_unicode() -> None:
+    text = ["le cafe\u0301 est bon", "le café est fermé", "un thé est bon", "un the\u0301 est fermé"] * 5
+    run = hiddenite.induce(text, 4, seed=1, start_iterations=3, iterations=4, chains=4).run()
+    assert [" ".join(w for w, _ in s) for s in run.tagged()] == text
+    of_word = run.classes_of_words()
+    assert of_word["café"] == of_word["cafe\u0301"]
+    tagger = run.export()
+    assert tagger.tag("le cafe\u0301 est bon").tags == tagger.tag("le café est bon").tags
+    kept = hiddenite.induce(text, 4, seed=1, model="one-tag+lm", iterations=2)
+    assert kept._learnt is kept.text  # the papers' models see what is there
 
 
 def test_examples() -> None:

@@ -50,7 +50,9 @@ class ChainAnswer:
 
 def text_to_learn(text: Text, options: InduceOptions) -> Text:
     """Return the text as the chains see it: token by token the same one, perhaps with fewer words."""
-    return text.fold_case() if options.folds_case else text
+    if not options.is_consensus:
+        return text
+    return text.compose().fold_case() if options.folds_case else text.compose()
 
 
 def make_chain(

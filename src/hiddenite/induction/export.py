@@ -101,11 +101,13 @@ def make_tagger(
     characters: Sequence[str],
     training: Mapping[str, Any] | None = None,
     *,
+    normal_form: str = "none",
     capitals: float = 0.0,
 ) -> Tagger:
     """Return the tagger of a state; ``names`` are those of the tags, ``training`` says how it was made.
 
-    ``capitals`` is the share of the words without capital that have one where it says nothing.
+    ``normal_form`` is the one of Unicode that the words have; ``capitals`` the share of the words without
+    capital that have one where it says nothing.
     """
     order = len(counts.transitions)
     emissions = emission_table(counts, words, characters)
@@ -120,7 +122,7 @@ def make_tagger(
             lexicalize=0,
             guess_weight=0.0,
             floor=0.0,
-            normal_form="none",
+            normal_form=normal_form,
         ),
         tuple(names),
         transition_model(counts, names),

@@ -210,12 +210,12 @@ class InductionState:
             np.add.at(shares, (text.tokens, self.token_tags()), 1.0)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
-    def _answering_chain(self) -> InductionChain:
+    def _answering_chain(self, text: Text) -> InductionChain:
         """Return the chain whose state answers: the best one, or one that has the tags of the consensus."""
         best = self._chains[self.best_chain]
         if not self.options.is_consensus:
             return best
-        return make_answer(self.text, self.options, self.token_tags(), dict(best.hyperparameters()))
+        return make_answer(text, self.options, self.token_tags(), dict(best.hyperparameters()))
 
     def tags(self) -> list[tuple[str, ...]]:
         """Return the tags sentence by sentence: the maximum of each token's marginal."""
@@ -232,7 +232,7 @@ class InductionState:
         Of a model without lexicon they are the tags in use. Posterior means are over the best chain's kept
         samples, or of the present state if none is kept.
         """
-        chain, tally = self._answering_chain(), self._class_tallies[self.best_chain]
+        chain, tally = self._answering_chain(self.text), self._class_tallies[self.best_chain]
         counts = self.text.counts()
         if tally.samples == 0 or self.stage == "start" or self.options.is_consensus:
             tally = ClassTally()
@@ -241,7 +241,7 @@ class InductionState:
 
     def classes_of_words(self) -> dict[str, tuple[str, ...]]:
         """Return each word's ambiguity class in the best chain's present state."""
-        begin, tag = (x.tolist() for x in self._answering_chain().classes())
+        begin, tag = (x.tolist() for x in self._answering_chain(self.text).classes())
         bounds = itertools.pairwise(begin)
         return {
             word: tuple(self.names[t] for t in tag[a:b])
@@ -254,7 +254,7 @@ class InductionState:
 
     def counts(self) -> ChainCounts:
         """Return what the best chain's present state counts, or one with the tags of the consensus."""
-        return chain_counts(self._answering_chain(), self.options)
+        return chain_counts(self._answering_chain(self._composed()), self.options)
 
     def export(self) -> Tagger:
         """Return a tagger with the predictive probabilities of the counts."""
@@ -262,15 +262,20 @@ class InductionState:
             raise ModelError("the run has not reached its main stage; continue to iterate")
         size = {"sentences": len(self.text.begin) - 1, "tokens": len(self.text.tokens)}
         about = {"induced": self.options.to_dict(), **size}
-        words, characters = self.text.words, self.text.characters()
+        text = self._composed()
         return make_tagger(
             self.counts(),
             self.names,
-            words,
-            characters,
+            text.words,
+            text.characters(),
             about,
-            capitals=self._learnt.share_of_other(self.text),
+            normal_form="NFC" if self.options.is_consensus else "none",
+            capitals=self._learnt.share_of_other(text),
         )
+
+    def _composed(self) -> Text:
+        """Return the text whose words a tagger knows."""
+        return self.text.compose() if self.options.is_consensus else self.text
 
 
 def _add_rows(

@@ -6,6 +6,7 @@ import hashlib
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +78,17 @@ class Text:
         words = [self.words[i] for i in self.tokens.tolist()]
         bounds = self.begin.tolist()
         return [words[a:b] for a, b in itertools.pairwise(bounds)]
+
+    def compose(self) -> Text:
+        """Return the text in Unicode's form NFC, in which one word has one spelling; itself if it is."""
+        number: dict[str, int] = {}
+        of_word = [number.setdefault(normalize("NFC", word), i) for i, word in enumerate(self.words)]
+        if tuple(number) == self.words:
+            return self
+        spelled = dict(zip(number.values(), number, strict=True))
+        words = tuple(spelled.get(i, word) for i, word in enumerate(self.words))
+        tokens = np.array(of_word, np.int64)[self.tokens]
+        return Text(words, self.tokens, self.begin)._renumbered(tokens)
 
     def fold_case(self) -> Text:
         """Return the text with words in lower case where a capital says nothing, if they are known so.
