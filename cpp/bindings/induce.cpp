@@ -287,7 +287,8 @@ using Merge = std::tuple<std::int32_t, std::int32_t, double>;
 
 void bind_merging(nb::module_& m) {
   m.def("merge_tags",
-        [](const Input<std::int32_t>& tags, const Input<std::int64_t>& offsets, unsigned num_tags, unsigned target) {
+        [](const Input<std::int32_t>& tags, const Input<std::int64_t>& offsets, unsigned num_tags, unsigned target,
+           const std::vector<std::int32_t>& kinds) {
           const std::vector<std::int32_t> of_token = to_vector(tags);
           const std::vector<std::int64_t> bounds = to_vector(offsets);
           if (bounds.empty() || bounds.front() != 0 || bounds.back() != static_cast<std::int64_t>(of_token.size()) ||
@@ -297,14 +298,15 @@ void bind_merging(nb::module_& m) {
           MergedTags found;
           {
             const WithoutGil release;
-            found = merge_tags(of_token, bounds, num_tags, target);
+            found = merge_tags(of_token, bounds, num_tags, target, kinds);
           }
           std::vector<Merge> merges;
           for (const TagMerge& merge : found.merges) merges.emplace_back(merge.kept, merge.gone, merge.loss);
           return std::pair(to_array(std::move(found.of_tag)), std::move(merges));
         },
-        "tags"_a, "offsets"_a, "num_tags"_a, "target"_a,
-        "(tag of each tag, merges as (kept, gone, loss)): greedily, by least loss of mutual information.");
+        "tags"_a, "offsets"_a, "num_tags"_a, "target"_a, "kinds"_a = std::vector<std::int32_t>{},
+        "(tag of each tag, merges as (kept, gone, loss)): greedily, by least loss of mutual information; tags of "
+        "one kind first.");
 }
 
 }  // namespace

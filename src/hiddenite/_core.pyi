@@ -1379,9 +1379,9 @@ def lower_case(text: str) -> str: ...
 def tag_words(engine: Engine, channel: TagChannel, sentences: list[Sequence[str]], names: list[str], threads: int) -> list[tuple[tuple[str, ...], float, tuple[bool, float, float, str, int, int], str | None, int | None]]:
     """The best tags of each sentence; `names` has the tag of each symbol."""
 
-def merge_tags(tags: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_tags: int, target: int) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], list[tuple[int, int, float]]]:
+def merge_tags(tags: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_tags: int, target: int, kinds: Sequence[int] = []) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], list[tuple[int, int, float]]]:
     """
-    (tag of each tag, merges as (kept, gone, loss)): greedily, by least loss of mutual information.
+    (tag of each tag, merges as (kept, gone, loss)): greedily, by least loss of mutual information; tags of one kind first.
     """
 
 class InductionOptions:

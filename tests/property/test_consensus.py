@@ -15,13 +15,16 @@ import hiddenite
 from hiddenite import HiddeniteError, InduceOptions, Induction, ModelError
 from hiddenite._core import merge_tags
 from hiddenite.induction.consensus import (
+    Consensus,
     Labels,
     find_consensus,
     good_chains,
     latent_classes,
     match,
+    separate_kinds,
     vote,
 )
+from hiddenite.induction.text import Text
 
 ATOL = 1e-8  # sums of some hundred terms x ln x below a thousand
 
@@ -63,16 +66,21 @@ def tagged_sentences(draw: st.DrawFn) -> tuple[list[int], list[int], int]:
     return [t for s in sentences for t in s], offsets, num_tags
 
 
-@given(tagged_sentences(), st.integers(1, 6))
-def test_each_merge_is_the_cheapest(case: tuple[list[int], list[int], int], target: int) -> None:
+@given(tagged_sentences(), st.integers(1, 6), st.lists(st.integers(0, 2), min_size=6, max_size=6))
+def test_each_merge_is_the_cheapest(
+    case: tuple[list[int], list[int], int], target: int, of_kind: list[int]
+) -> None:
+    """Of the pairs of one kind, as long as there is any; kinds are given if they differ."""
     tags, offsets, num_tags = case
-    of_tag, merges = merge_tags(np.array(tags, np.int32), np.array(offsets, np.int64), num_tags, target)
+    kinds = of_kind[:num_tags]
+    text = (np.array(tags, np.int32), np.array(offsets, np.int64))
+    of_tag, merges = merge_tags(*text, num_tags, target, kinds if len(set(kinds)) > 1 else [])
     names = list(range(num_tags))
     left = list(range(num_tags))
     for kept, gone, loss in merges:
-        losses = {
-            pair: merge_loss(tags, offsets, names, pair, num_tags) for pair in itertools.combinations(left, 2)
-        }
+        pairs = list(itertools.combinations(left, 2))
+        pairs = [(s, t) for s, t in pairs if kinds[s] == kinds[t]] or pairs
+        losses = {pair: merge_loss(tags, offsets, names, pair, num_tags) for pair in pairs}
         assert loss == pytest.approx(losses[kept, gone], abs=ATOL)
         assert losses[kept, gone] <= min(losses.values()) + ATOL
         names = [kept if name == gone else name for name in names]
@@ -95,8 +103,68 @@ def test_merging_refuses_what_does_not_fit() -> None:
         merge_tags(tags, offsets, 3, 2)
     with pytest.raises(ModelError, match="at least one tag"):
         merge_tags(tags, offsets, 4, 0)
+    with pytest.raises(ModelError, match="a kind for each tag"):
+        merge_tags(tags, offsets, 4, 2, [0, 1])
     with pytest.raises(ValueError, match="bounds of sentences"):
         merge_tags(tags, np.array([0, 1], np.int64), 4, 2)
+
+
+# Kinds
+
+MIXED = ["the", "dog", "7", "3-4", ",", ".", "b4", "é", "🙂", "½"]
+
+
+def test_kinds_of_words() -> None:
+    text = Text.of([MIXED])
+    assert text.kinds().tolist() == [0, 0, 1, 1, 2, 2, 0, 0, 2, 1]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(MIXED), min_size=1, max_size=9), min_size=1, max_size=9),
+    st.integers(1, 6),
+    st.integers(0, 2**32 - 1),
+)
+def test_kinds_are_separated_if_there_are_classes_enough(
+    sentences: list[list[str]], num_classes: int, seed: int
+) -> None:
+    rng, text = np.random.default_rng(seed), Text.of(sentences)
+    probabilities = rng.dirichlet(np.ones(num_classes), size=len(text.words))
+    classes = rng.integers(num_classes, size=len(text.words)).astype(np.int32)
+    before = Consensus(classes, probabilities, (0, 1), 0.5)
+    kinds = text.kinds()
+    found = separate_kinds(before, kinds, text)
+    assert found.probabilities.shape == probabilities.shape
+    assert found.probabilities.sum(axis=1) == pytest.approx(np.ones(len(text.words)))
+    assert found.classes.min() >= 0
+    assert found.classes.max() < num_classes
+    together = [len(set(kinds[found.classes == c].tolist())) for c in np.unique(found.classes)]
+    if len(set(kinds.tolist())) <= num_classes:
+        assert max(together) == 1
+    for i, j in itertools.combinations(range(len(text.words)), 2):  # a part stays together
+        if kinds[i] == kinds[j] and classes[i] == classes[j]:
+            assert found.classes[i] == found.classes[j]
+    if len(set(kinds.tolist())) == 1:
+        assert partition(found.classes) == partition(classes)
+    used = np.isin(np.arange(num_classes), classes)
+    own = probabilities[np.arange(len(classes)), classes]  # is of the word's class still
+    assert (found.confidence >= own / probabilities[:, used].sum(axis=1) - 1e-12).all()
+
+
+def test_a_run_separates_kinds() -> None:
+    text = ["a dog , a cat , 3 birds .", "7 dogs and a cat .", "a bird and a dog , a cat ."] * 4
+    options: dict[str, Any] = {"seed": 3, "start_iterations": 2, "iterations": 3, "chains": 3}
+    run = hiddenite.induce(text, 4, **options).run()
+    by_class: dict[str, set[int]] = {}
+    for sentence in run.tagged():
+        for word, tag in sentence:
+            by_class.setdefault(tag, set()).add(0 if word.isalpha() else 1 if word.isdecimal() else 2)
+    assert all(len(kinds) == 1 for kinds in by_class.values())
+    assert run.export().tag(text[0]).certificate.exact
+    mixed = hiddenite.induce(text, 4, kinds="mix", **options).run()
+    assert mixed._chains[0].tags().tolist() == run._chains[0].tags().tolist()  # chains are the same
+    assert hiddenite.induce(text, 2, **options).run().consensus().probabilities.shape[1] == 2
+    with pytest.raises(HiddeniteError, match="kinds has no effect with model lex"):
+        InduceOptions(tags=3, model="lex", kinds="mix").check_effects(["model", "kinds"])
 
 
 # Votes and latent classes

@@ -36,15 +36,17 @@ class TagBigrams {
 
   const std::vector<std::size_t>& left() const { return left_; }
 
-  TagMerge cheapest() {
+  // Of the pairs of one kind, if there is any and kinds are given; else of all.
+  TagMerge cheapest(std::span<const std::int32_t> kinds) {
     TagMerge best{-1, -1, std::numeric_limits<double>::infinity()};
     for (std::size_t i = 0; i < left_.size(); ++i) {
       for (std::size_t j = i + 1; j < left_.size(); ++j) {
+        if (!kinds.empty() && kinds[left_[i]] != kinds[left_[j]]) continue;
         const double here = loss(left_[i], left_[j]);
         if (here < best.loss) best = {static_cast<std::int32_t>(left_[i]), static_cast<std::int32_t>(left_[j]), here};
       }
     }
-    return best;
+    return best.kept < 0 && !kinds.empty() ? cheapest({}) : best;
   }
 
   void merge(std::size_t kept, std::size_t gone) {
@@ -110,18 +112,19 @@ class TagBigrams {
 }  // namespace
 
 MergedTags merge_tags(std::span<const std::int32_t> tags, std::span<const std::int64_t> offsets, unsigned num_tags,
-                      unsigned target) {
+                      unsigned target, std::span<const std::int32_t> kinds) {
   if (target == 0) throw ModelError("expected at least one tag to be left");
   for (const std::int32_t tag : tags) {
     if (tag < 0 || static_cast<unsigned>(tag) >= num_tags) throw ModelError("a tag is out of range");
   }
+  if (!kinds.empty() && kinds.size() != num_tags) throw ModelError("expected a kind for each tag");
   TagBigrams bigrams(tags, offsets, num_tags);
   MergedTags found;
   std::vector<std::int32_t> into(num_tags);
   std::iota(into.begin(), into.end(), 0);
   while (bigrams.left().size() > target) {
     check_interrupt();
-    const TagMerge merge = bigrams.cheapest();
+    const TagMerge merge = bigrams.cheapest(kinds);
     bigrams.merge(static_cast<std::size_t>(merge.kept), static_cast<std::size_t>(merge.gone));
     for (std::int32_t& tag : into) {
       if (tag == merge.gone) tag = merge.kept;

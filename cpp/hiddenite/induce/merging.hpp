@@ -30,7 +30,8 @@ struct MergedTags {
 };
 
 // `offsets` are the bounds of the sentences; tags are below `num_tags`. Of equal losses the first pair is taken.
+// With `kinds` [tag] those of one kind are merged as long as there are two, whatever it loses; then any.
 MergedTags merge_tags(std::span<const std::int32_t> tags, std::span<const std::int64_t> offsets, unsigned num_tags,
-                      unsigned target);
+                      unsigned target, std::span<const std::int32_t> kinds = {});
 
 }  // namespace hiddenite::induce

@@ -61,6 +61,7 @@ class RunOptions(Column, Output, Threads, Ray):
     width: float = same(InduceOptions, "width", section=MODEL)
     tolerance: float = same(InduceOptions, "tolerance", section=MODEL)
     case: str = same(InduceOptions, "case", section=MODEL)
+    kinds: str = same(InduceOptions, "kinds", section=MODEL)
     variant: str = same(InduceOptions, "variant", section=MODEL)
     geometric: float = same(InduceOptions, "geometric", section=MODEL)
     spelling: str = same(InduceOptions, "spelling", section=MODEL)

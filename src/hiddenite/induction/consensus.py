@@ -16,6 +16,10 @@ often right than what either says. The tags of different chains have nothing to 
 
     which learns which tags of which chain to trust. A word gets its most probable class.
 
+4.  a class of several kinds, say of commas and of «and», which stand in like places, is divided, and for each
+    part too many the two classes of one kind are merged whose merging loses least mutual information of
+    neighbours (:func:`separate_kinds`).
+
 Chains are not independent given the class, so the posterior of this model is far too sure. What a word's
 confidence is made of are votes: one of each chain, matched with the consensus, and the posterior as one more.
 
@@ -24,12 +28,14 @@ Only the distinct tuples of tags matter, each with its number of tokens: some th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenite._core import merge_tags
 from hiddenite.induction.evaluation import best_matching
+from hiddenite.induction.text import Text
 from hiddenite.records import equal_fields
 
 VOTES = 3  # rounds
@@ -81,6 +87,29 @@ def find_consensus(
     probabilities = (posterior + count_votes(matched, num_classes)) / (len(matched) + 1)
     agreement = float((matched == classes).mean(axis=0) @ sizes / sizes.sum())
     return Consensus(classes[item_tuple], probabilities[item_tuple], tuple(chains), agreement)
+
+
+def separate_kinds(found: Consensus, kinds: NDArray[np.int32], text: Text) -> Consensus:
+    """Divide classes by the kinds of their words, then merge those of one kind to as many as before.
+
+    Votes for a class count for its part of the word's kind; if it has none, for its largest part.
+    """
+    num_kinds, num_classes = int(kinds.max()) + 1, found.probabilities.shape[1]
+    parts, of_word = np.unique(found.classes * num_kinds + kinds, return_inverse=True)
+    of_word = of_word.reshape(-1).astype(np.int32)
+    tags = of_word[text.tokens]
+    of_part = np.asarray(
+        merge_tags(tags, text.bounds(), len(parts), num_classes, (parts % num_kinds).tolist())[0]
+    )
+    target = np.full((num_classes, num_kinds), -1)  # of a class without word: none
+    for part in np.argsort(np.bincount(tags, minlength=len(parts)), kind="stable").tolist():
+        target[parts[part] // num_kinds] = of_part[part]  # the largest comes last
+    target[parts // num_kinds, parts % num_kinds] = of_part
+    probabilities = np.zeros_like(found.probabilities)
+    for old in np.unique(parts // num_kinds).tolist():
+        probabilities[np.arange(len(kinds)), target[old, kinds]] += found.probabilities[:, old]
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    return replace(found, classes=of_part[of_word], probabilities=probabilities)
 
 
 def good_chains(log_joints: Floats, tolerance: float) -> list[int]:

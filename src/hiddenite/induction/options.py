@@ -28,6 +28,7 @@ MODELS = (CONSENSUS, *PAPER_MODELS)
 Stage = Literal["start", "main"]  # a run's one-tag or wide stage before its model's own sweeps, and these
 VARIANTS = ("published", "singletons", "heads")  # of the lexicon's classes
 CASES = ("fold", "keep")  # of the first letter, where its capital says nothing
+KINDS = ("separate", "mix")
 SPELLINGS = ("hierarchical", "dirichlet")
 STARTS = ("random", "type", "one-tag", "exchange", "mixed", "clusters")
 SAMPLERS = {  # by model, the default first
@@ -110,6 +111,13 @@ class InduceOptions(Options):
         "fold: «The» at the beginning of a sentence counts as «the», if that is the usual form elsewhere; "
         "keep: they are two words.",
         choices=CASES,
+        when={"model": (CONSENSUS,)},
+    )
+    kinds: str = option(
+        KINDS[0],
+        "separate: words, numbers and marks such as commas have classes of their own if there are enough; "
+        "mix: they may share one.",
+        choices=KINDS,
         when={"model": (CONSENSUS,)},
     )
     variant: str = option(

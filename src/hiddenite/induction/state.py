@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hiddenite._core import InductionChain
 from hiddenite.errors import ModelError
 from hiddenite.induction.chains import Parameters, make_answer, merged_tags, text_to_learn
-from hiddenite.induction.consensus import Consensus, find_consensus
+from hiddenite.induction.consensus import Consensus, find_consensus, separate_kinds
 from hiddenite.induction.diagnostics import Diagnostics, effective_sample_size, r_hat
 from hiddenite.induction.export import ChainCounts, chain_counts, make_tagger
 from hiddenite.induction.lexicon import AmbiguityClass, ClassTally
@@ -155,6 +155,8 @@ class InductionState:
                 self._kept().mean(axis=1) if self.history else np.zeros(self.num_chains),
                 self.options.tolerance,
             )
+            if self.options.kinds == "separate":
+                found = separate_kinds(found, self._learnt.kinds(), self._learnt)
             self._consensus = (len(self.history), found)
         return self._consensus[1]
 

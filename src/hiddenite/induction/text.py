@@ -58,6 +58,14 @@ class Text:
         """Return how often each word occurs."""
         return np.bincount(self.tokens, minlength=len(self.words))
 
+    def kinds(self) -> NDArray[np.int32]:
+        """Return the kind of each word: 0 has a letter, 1 a digit and no letter, 2 neither."""
+        kinds = (
+            0 if any(map(str.isalpha, word)) else 1 if any(map(str.isalnum, word)) else 2
+            for word in self.words
+        )
+        return np.fromiter(kinds, np.int32, len(self.words))
+
     def characters(self) -> tuple[str, ...]:
         """Return all characters, in order."""
         return tuple(sorted(set("".join(self.words))))
