@@ -55,7 +55,9 @@ class Consensus:
     classes: NDArray[np.int32]  # [item]: the most probable one
     probabilities: Floats  # [item, class]: mean over the chains' votes and the latent-class posterior
     chains: tuple[int, ...]  # those that voted
-    agreement: float  # share of the tokens to which a chain, once matched, gives their class; mean, kinds mixed
+    agreement: (
+        float  # share of the tokens to which a chain gives their class, before kinds are separated; mean
+    )
 
     def __eq__(self, other: object) -> bool:
         return equal_fields(self, other)
