@@ -187,10 +187,10 @@ def partition(classes: NDArray[Any]) -> list[int]:
 
 
 def agree(labels: Labels, weights: NDArray[np.float64], num_classes: int) -> Any:
-    return find_consensus(labels, weights, num_classes, np.zeros(len(labels)), 0.0)
+    return find_consensus(labels, weights, num_classes, range(len(labels)), np.random.default_rng(1))
 
 
-@pytest.mark.parametrize("num_chains", [1, 2, 3, 5])
+@pytest.mark.parametrize("num_chains", [1, 2, 3, 5, 9])
 @pytest.mark.parametrize("num_classes", [1, 2, 7])
 def test_names_of_tags_do_not_matter(rng: np.random.Generator, num_chains: int, num_classes: int) -> None:
     labels = chains_of(rng, num_chains, 200, num_classes)
@@ -254,7 +254,7 @@ def test_chains_far_below_the_best_do_not_vote() -> None:
     assert good_chains(log_joints, 1.0) == [1, 2, 0]
     assert good_chains(np.array([-1030.0, -1000.0, -1010.0, -1020.0]), 0.0) == [1, 2]  # half of them stay
     labels = np.array([[0, 0, 0], [0, 1, 1], [0, 0, 1]], np.int32)
-    found = find_consensus(labels, np.ones(3), 2, log_joints, 0.0)
+    found = find_consensus(labels, np.ones(3), 2, good_chains(log_joints, 0.0), np.random.default_rng(1))
     assert found.chains == (1,)
     assert partition(found.classes) == [0, 1, 1]
 
@@ -377,3 +377,22 @@ def test_without_a_first_stage_nothing_is_merged() -> None:
 def test_options_without_effect_are_refused(options: dict[str, Any], error: str) -> None:
     with pytest.raises(HiddeniteError, match=error):
         InduceOptions(tags=3, **options)
+
+
+def test_groups_are_drawn_by_the_seed_and_only_of_many_chains(rng: np.random.Generator) -> None:
+    weights = np.ones(300)
+    for num_chains, draws in ((7, 0), (8, 1)):
+        labels = np.array([rng.integers(4, size=300) for _ in range(num_chains)], np.int32)  # no agreement
+        random = np.random.default_rng(1)
+        found = find_consensus(labels, weights, 4, range(num_chains), random)
+        assert (random.random() != np.random.default_rng(1).random()) == bool(draws)
+        again = find_consensus(labels, weights, 4, range(num_chains), np.random.default_rng(1))
+        assert found == again
+        assert found.probabilities.sum(axis=1) == pytest.approx(np.ones(300))
+
+
+def test_labels_that_do_not_occur_need_no_match() -> None:
+    labels, target = np.array([5, 5, 2, 0], np.int32), np.array([1, 1, 7, 7], np.int32)
+    found = match(labels, target, np.array([1.0, 1.0, 3.0, 1.0]), 9)
+    assert found[:3].tolist() == [1, 1, 7]
+    assert found[3] not in (1, 7)

@@ -16,7 +16,9 @@ often right than what either says. The tags of different chains have nothing to 
 
     which learns which tags of which chain to trust. A word gets its most probable class.
 
-4.  a class of several kinds, say of commas and of «and», which stand in like places, is divided, and for each
+4.  where this ends depends on which chains there are, so with eight chains or more it is done for 24 groups,
+    each half of the chains by chance, and then once more for what the groups said instead of the chains;
+5.  a class of several kinds, say of commas and of «and», which stand in like places, is divided, and for each
     part too many the two classes of one kind are merged whose merging loses least mutual information of
     neighbours (:func:`separate_kinds`).
 
@@ -28,6 +30,7 @@ Only the distinct tuples of tags matter, each with its number of tokens: some th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,6 +44,8 @@ from hiddenite.records import equal_fields
 VOTES = 3  # rounds
 SMOOTHING = 0.01  # added to each count of a label table
 MAX_STEPS = 200
+GROUPS, GROUP_STEPS = 24, 40  # of chains, and the most steps that their latent classes take
+LEAST_GROUPED = 8  # chains
 LEAST_GAIN = 1e-7  # of the log likelihood, in a step, per token
 DOUBT = 0.1  # of the votes, in the first step
 
@@ -55,9 +60,7 @@ class Consensus:
     classes: NDArray[np.int32]  # [item]: the most probable one
     probabilities: Floats  # [item, class]: mean over the chains' votes and the latent-class posterior
     chains: tuple[int, ...]  # those that voted
-    agreement: (
-        float  # share of the tokens to which a chain gives their class, before kinds are separated; mean
-    )
+    agreement: float  # mean share of the tokens to which a chain gives their class, with kinds mixed
 
     def __eq__(self, other: object) -> bool:
         return equal_fields(self, other)
@@ -71,24 +74,34 @@ class Consensus:
 
 
 def find_consensus(
-    labels: Labels, weights: Floats, num_classes: int, log_joints: Floats, tolerance: float
+    labels: Labels, weights: Floats, num_classes: int, chains: Sequence[int], random: np.random.Generator
 ) -> Consensus:
-    """Combine the labels of chains; ``weights`` says how many tokens an item has."""
-    chains = good_chains(log_joints, tolerance)
-    kept = labels[chains]
-    tuples, item_tuple = np.unique(kept, axis=1, return_inverse=True)
+    """Combine the labels of some chains; ``weights`` says how many tokens an item has."""
+    tuples, item_tuple = np.unique(labels[list(chains)], axis=1, return_inverse=True)
     item_tuple = item_tuple.reshape(-1)
     sizes = np.bincount(item_tuple, weights).astype(np.float64)
-    voted = vote(tuples, sizes, num_classes)
-    if len(chains) == 1:
-        posterior = np.eye(num_classes)[voted]
-    else:
-        posterior = latent_classes(tuples, sizes, voted, num_classes)[-1].posterior
+    witnesses = tuples
+    if len(chains) >= LEAST_GROUPED:
+        groups = (random.choice(len(chains), len(chains) // 2, replace=False) for _ in range(GROUPS))
+        said = [agree(tuples[group], sizes, num_classes, GROUP_STEPS) for group in groups]
+        witnesses = np.array([posterior.argmax(axis=1) for posterior in said], np.int32)
+    posterior = agree(witnesses, sizes, num_classes)
     classes = posterior.argmax(axis=1).astype(np.int32)
     matched = np.array([match(row, classes, sizes, num_classes) for row in tuples])
     probabilities = (posterior + count_votes(matched, num_classes)) / (len(matched) + 1)
     agreement = float((matched == classes).mean(axis=0) @ sizes / sizes.sum())
     return Consensus(classes[item_tuple], probabilities[item_tuple], tuple(chains), agreement)
+
+
+def agree(labels: Labels, weights: Floats, num_classes: int, most_steps: int = MAX_STEPS) -> Floats:
+    """Return [item, class]: how probable the classes are by votes and latent classes."""
+    tuples, item_tuple = np.unique(labels, axis=1, return_inverse=True)
+    item_tuple = item_tuple.reshape(-1)
+    sizes = np.bincount(item_tuple, weights).astype(np.float64)
+    voted = vote(tuples, sizes, num_classes)
+    if len(labels) == 1:
+        return np.eye(num_classes)[voted][item_tuple]
+    return latent_classes(tuples, sizes, voted, num_classes, most_steps)[-1].posterior[item_tuple]
 
 
 def separate_kinds(found: Consensus, kinds: NDArray[np.int32], text: Text) -> Consensus:
@@ -162,9 +175,12 @@ def match(
 ) -> NDArray[np.int32]:
     """Return the labels renamed one to one, so that the weight of those that equal ``target`` is greatest."""
     table = joint_weights(labels, target, weights, num_classes)
-    names = np.empty(num_classes, np.int32)
-    for label, name in best_matching(table):
+    rows, columns = (np.flatnonzero(table.any(axis=axis)) for axis in (1, 0))  # a few, in short texts
+    found = [(rows[i], columns[j]) for i, j in best_matching(table[np.ix_(rows, columns)])]
+    names = np.full(num_classes, -1, np.int32)
+    for label, name in found:
         names[label] = name
+    names[names < 0] = np.setdiff1d(np.arange(num_classes), names)
     return names[labels]
 
 
@@ -188,7 +204,11 @@ class LatentStep:
 
 
 def latent_classes(
-    labels: Labels, weights: Floats, first: NDArray[np.int32], num_classes: int
+    labels: Labels,
+    weights: Floats,
+    first: NDArray[np.int32],
+    num_classes: int,
+    most_steps: int = MAX_STEPS,
 ) -> list[LatentStep]:
     """Fit a latent-class model from ``first`` on; return all steps, the last of which is the answer.
 
@@ -199,7 +219,7 @@ def latent_classes(
     posterior[np.arange(len(first)), first] += 1.0 - DOUBT
     groups = [_group(row) for row in labels]
     steps: list[LatentStep] = []
-    while len(steps) < MAX_STEPS:
+    while len(steps) < most_steps:
         steps.append(_step(groups, weights, posterior))
         posterior = steps[-1].posterior
         if len(steps) > 1:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hiddenite._core import InductionChain
 from hiddenite.errors import ModelError
 from hiddenite.induction.chains import Parameters, make_answer, merged_tags, text_to_learn
-from hiddenite.induction.consensus import Consensus, find_consensus, separate_kinds
+from hiddenite.induction.consensus import Consensus, find_consensus, good_chains, separate_kinds
 from hiddenite.induction.diagnostics import Diagnostics, effective_sample_size, r_hat
 from hiddenite.induction.export import ChainCounts, chain_counts, make_tagger
 from hiddenite.induction.lexicon import AmbiguityClass, ClassTally
@@ -148,12 +148,13 @@ class InductionState:
         if self._consensus is None or self._consensus[0] != len(self.history):
             labels = np.array([self._chain_tags(n)[0] for n in range(self.num_chains)])
             _, first = np.unique(self._learnt.tokens, return_index=True)  # all tokens of a word have one tag
+            log_joints = self._kept().mean(axis=1) if self.history else np.zeros(self.num_chains)
             found = find_consensus(
                 labels[:, first],
                 self._word_counts.astype(np.float64),
                 self.options.tags,
-                self._kept().mean(axis=1) if self.history else np.zeros(self.num_chains),
-                self.options.tolerance,
+                good_chains(log_joints, self.options.tolerance),
+                np.random.default_rng([self.options.seed, self.num_chains]),  # chains have the numbers below
             )
             if self.options.kinds == "separate":
                 found = separate_kinds(found, self._learnt.kinds(), self._learnt)
