@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hiddenite
-from hiddenite.errors import OptionError
+from hiddenite.errors import ModelError, OptionError
 from hiddenite.induction import InduceOptions, Induction
 from hiddenite.induction.export import with_capitals
 from hiddenite.induction.text import Text
@@ -152,7 +152,9 @@ def test_a_tagger_knows_words_at_other_beginnings() -> None:
 
 @given(
     st.lists(
-        st.sampled_from(["a", "A", "ba", "Ba", "ßa", "SSa", "sa", "ſa", ".", "7a"]), min_size=1, unique=True
+        st.sampled_from(["a", "A", "ba", "Ba", "ßa", "Ssa", "sa", "ſa", ".", "7a", "ΐα", "ǆep"]),
+        min_size=1,
+        unique=True,
     ),
     st.floats(0.001, 0.5),
     st.randoms(use_true_random=False),
@@ -168,4 +170,31 @@ def test_capitals_take_their_share_and_no_more(words: list[str], share: float, r
     assert len(set(found.words)) == len(found.words) == len(found.begin) - 1
     sums = [np.bincount(t.tag, np.exp(t.log_prob), 2) for t in (table, found)]
     assert sums[1] == pytest.approx(sums[0])
-    assert set(found.words) == {*words, *(w[0].upper() + w[1:] for w in words)}
+    assert set(found.words) == {*words, *(unicodedata.normalize("NFC", w[0].title() + w[1:]) for w in words)}
+
+
+@pytest.mark.parametrize("chains", [1, 2, 8])
+def test_probabilities_are_those_of_the_classes(chains: int) -> None:
+    """Also if one chain votes, whose tags are numbered anew when kinds are separated."""
+    text = ["a dog , a cat , 3 birds .", "7 dogs and a cat .", "The bird and the dog , a cat ."] * 4
+    for seed in (1, 2, 3):
+        run = hiddenite.induce(text, 4, seed=seed, chains=chains, start_iterations=2, iterations=4).run()
+        shares, tags = run.word_probabilities(), run.token_tags()
+        assert shares.sum(axis=1) == pytest.approx(np.ones(len(shares)))
+        means = np.bincount(run.text.tokens, run.confidence()) / run.text.counts()
+        own = np.bincount(run.text.tokens, shares[run.text.tokens, tags]) / run.text.counts()
+        assert own == pytest.approx(means)
+        assert run.confidence().min() > 0.0
+
+
+def test_given_clusters_are_found_by_the_words_as_they_are() -> None:
+    text = ["le cafe\u0301 est bon", "Le café est fermé", "un le est bon"] * 3
+    of_word = {"le": 0, "cafe\u0301": 1, "est": 2, "Le": 3}
+    options: dict[str, object] = {"chains": 2, "start_iterations": 2, "iterations": 2}
+    for seed in range(6):  # words that are not given are drawn among more tags than wanted
+        run = hiddenite.induce(text, 4, start=of_word, seed=seed, **options)  # type: ignore[arg-type]
+        tags = dict(zip(run._learnt.tokens.tolist(), run._chains[0].tags().tolist(), strict=True))
+        named = {run._learnt.words[i]: tag for i, tag in tags.items()}
+        assert (named["le"], named["café"], named["est"]) == (0, 1, 2)
+    with pytest.raises(ModelError, match="the cluster of 'Le' is 99, expected 0 to 3"):
+        hiddenite.induce(text, 4, start=of_word | {"Le": 99}, **options)  # type: ignore[arg-type]

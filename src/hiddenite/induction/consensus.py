@@ -57,7 +57,7 @@ Floats = NDArray[np.float64]
 class Consensus:
     """What chains agree on."""
 
-    classes: NDArray[np.int32]  # [item]: the most probable one
+    classes: NDArray[np.int32]  # [item]: the most probable one; of the item's kind, if these are separate
     probabilities: Floats  # [item, class]: mean over the chains' votes and the latent-class posterior
     chains: tuple[int, ...]  # those that voted
     agreement: float  # mean share of the tokens to which a chain gives their class, with kinds mixed
@@ -83,8 +83,8 @@ def find_consensus(
     witnesses = tuples
     if len(chains) >= LEAST_GROUPED:
         groups = (random.choice(len(chains), len(chains) // 2, replace=False) for _ in range(GROUPS))
-        said = [agree(tuples[group], sizes, num_classes, GROUP_STEPS) for group in groups]
-        witnesses = np.array([posterior.argmax(axis=1) for posterior in said], np.int32)
+        said = [agree(tuples[group], sizes, num_classes, GROUP_STEPS).argmax(axis=1) for group in groups]
+        witnesses = np.array(said, np.int32)
     posterior = agree(witnesses, sizes, num_classes)
     classes = posterior.argmax(axis=1).astype(np.int32)
     matched = np.array([match(row, classes, sizes, num_classes) for row in tuples])

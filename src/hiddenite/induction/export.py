@@ -23,6 +23,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -284,7 +285,7 @@ def with_capitals(table: EmissionTable, share: float) -> EmissionTable:
     known = set(table.words)
     new: dict[str, int] = {}  # the number of the word
     for number, word in enumerate(table.words):
-        capital = word[0].upper() + word[1:]
+        capital = normalize("NFC", word[0].title() + word[1:])
         if capital not in known:
             new.setdefault(capital, number)
     divided = np.array([*new.values()], dtype=np.int64)

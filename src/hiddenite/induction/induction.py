@@ -17,7 +17,7 @@ import concurrent.futures
 import contextlib
 import os
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -112,13 +112,8 @@ class Induction(InductionState):
         if options.start == "mixed" and chain % 2 == 1:
             return text.exchange_classes(tags, random)[text.tokens]
         of_word = random.integers(tags, size=len(text.words), dtype=np.int32)
-        for i, word in enumerate(text.words if clusters else ()):
-            cluster = clusters.get(word, of_word[i]) if clusters else 0
-            if not 0 <= cluster < options.tags:
-                raise ModelError(
-                    f"the cluster of '{word}' is {cluster}, expected 0 to {options.tags - 1}: as many as tags"
-                )
-            of_word[i] = cluster
+        for word, cluster in _given_clusters(self.text, text, clusters or {}, options.tags):
+            of_word[word] = cluster
         return of_word[text.tokens]
 
     def _make(self, stage: Stage, first: Sequence[NDArray[np.int32]]) -> list[InductionChain]:
@@ -277,3 +272,20 @@ class Induction(InductionState):
 
 def _pool(workers: int) -> concurrent.futures.ThreadPoolExecutor:
     return concurrent.futures.ThreadPoolExecutor(workers)
+
+
+def _given_clusters(
+    text: Text, learnt: Text, clusters: Mapping[str, int], num_tags: int
+) -> Iterator[tuple[int, int]]:
+    """Give the numbers of learnt words with their clusters, or with those of words that became them."""
+    _, first = np.unique(text.tokens, return_index=True)
+    became = learnt.tokens[first].tolist()
+    for is_own in (False, True):  # own ones last, and so they count
+        for word, number in zip(text.words, became, strict=True):
+            if (cluster := clusters.get(word)) is None or (word == learnt.words[number]) != is_own:
+                continue
+            if not 0 <= cluster < num_tags:
+                raise ModelError(
+                    f"the cluster of '{word}' is {cluster}, expected 0 to {num_tags - 1}: as many as tags"
+                )
+            yield number, cluster

@@ -108,8 +108,8 @@ class InduceOptions(Options):
     )
     case: str = option(
         CASES[0],
-        "fold: «The» at the beginning of a sentence counts as «the», if that is the usual form elsewhere; "
-        "keep: they are two words.",
+        "fold: «The» at the beginning of a sentence, or behind a mark, counts as «the», if that is the usual "
+        "form elsewhere; keep: they are two words.",
         choices=CASES,
         when={"model": (CONSENSUS,)},
     )
@@ -191,6 +191,8 @@ class InduceOptions(Options):
             raise OptionError("start_iterations", "has no effect; it needs start one-tag or model consensus")
         if "width" in given and self.start_iterations == 0:
             raise OptionError("width", "has no effect with start_iterations 0")
+        if "kinds" in given and self.tags == 1:
+            raise OptionError("kinds", "has no effect with one tag")
         if "tolerance" in given and self.num_chains == 1:
             raise OptionError("tolerance", "has no effect with one chain")
 

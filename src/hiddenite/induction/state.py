@@ -8,7 +8,7 @@ its parameters are those of the best one.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -156,6 +156,8 @@ class InductionState:
                 good_chains(log_joints, self.options.tolerance),
                 np.random.default_rng([self.options.seed, self.num_chains]),  # chains have the numbers below
             )
+            if len(found.chains) == 1:  # there is no vote
+                found = replace(found, probabilities=self._kept_shares(found.chains[0]))
             if self.options.kinds == "separate":
                 found = separate_kinds(found, self._learnt.kinds(), self._learnt)
             self._consensus = (len(self.history), found)
@@ -180,15 +182,11 @@ class InductionState:
     def confidence(self) -> NDArray[np.float64]:
         """Return how probable each token's tag is.
 
-        Of consensus, by the votes of the chains; else the share of the best chain's kept samples.
+        By the votes of the chains; of a single one, the share of its kept samples.
         """
-        if self._is_combined():
+        if self.options.is_consensus:
             return self.consensus().confidence[self._learnt.tokens]
         return self._chain_tags(self.best_chain)[1].astype(np.float64)
-
-    def _is_combined(self) -> bool:
-        """Tell whether several chains answer together."""
-        return self.options.is_consensus and len(self.consensus().chains) > 1
 
     def tag_confidence(self) -> NDArray[np.float64]:
         """Return the mean confidence of each tag's tokens; NaN of a tag without token."""
@@ -199,18 +197,24 @@ class InductionState:
 
     def word_probabilities(self) -> NDArray[np.float64]:
         """Return [word, tag]: how probable each tag is, mean over the word's tokens."""
-        text, learnt = self.text, self._learnt
-        kept = np.asarray(self._chains[self.best_chain].state()["kept"])
-        has_kept = self.stage == "main" and kept.size > 0
-        shares = np.zeros((len(text.words), self.options.tags))
-        if self._is_combined():
+        if self.options.is_consensus:
+            text, learnt = self.text, self._learnt
+            shares = np.zeros((len(text.words), self.options.tags))
             _add_rows(shares, text.tokens, self.consensus().probabilities, learnt.tokens)
-        elif has_kept and self.options.family == "one-tag":
-            _add_rows(shares, text.tokens, kept.reshape(-1, self.options.tags), learnt.tokens)
-        elif has_kept:
-            np.add.at(shares, text.tokens, kept.reshape(-1, self.options.tags))
+            return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+        return self._kept_shares(self.best_chain)
+
+    def _kept_shares(self, number: int) -> NDArray[np.float64]:
+        """Return [learnt word, tag]: the share of a chain's kept samples, of its state if it has none."""
+        learnt = self._learnt
+        kept = np.asarray(self._chains[number].state()["kept"])
+        shares = np.zeros((len(learnt.words), self.options.tags))
+        if self.stage == "main" and kept.size:
+            is_by_word = self.options.family == "one-tag"
+            rows = np.arange(len(learnt.words)) if is_by_word else learnt.tokens
+            np.add.at(shares, rows, kept.reshape(-1, self.options.tags))
         else:
-            np.add.at(shares, (text.tokens, self.token_tags()), 1.0)
+            np.add.at(shares, (learnt.tokens, self._chain_tags(number)[0]), 1.0)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def _answering_chain(self, text: Text) -> InductionChain:
@@ -285,5 +289,5 @@ def _add_rows(
     sums: NDArray[np.float64], to: NDArray[np.int32], rows: NDArray[Any], places: NDArray[np.int32]
 ) -> None:
     """Add ``rows[places[i]]`` to ``sums[to[i]]`` for all i, each pair at once."""
-    pairs, counts = np.unique(to * np.int64(len(rows)) + places, return_counts=True)
+    pairs, counts = np.unique(to.astype(np.int64) * len(rows) + places, return_counts=True)
     np.add.at(sums, pairs // len(rows), counts[:, None] * rows[pairs % len(rows)])
