@@ -575,6 +575,8 @@ CASES: dict[str, dict[str, str]] = {
         "start": "--start type",
         "width": f"--width 3 = {CONSENSUS}",
         "tolerance": f"--tolerance 1 = {CONSENSUS}",
+        "case": f"--case keep = {CONSENSUS.replace('text.txt', 'written.txt')}",
+        "kinds": f"--kinds mix = {CONSENSUS.replace('--tags 4', '--tags 2')}",
         "confidence": "--confidence out.confidence",
         "start_iterations": f"--start-iterations 1 = {LEX}",
         "variant": f"--variant singletons = {LEX}",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import hiddenite
 from hiddenite.errors import ModelError, OptionError
 from hiddenite.induction import InduceOptions, Induction
-from hiddenite.induction.export import with_capitals
+from hiddenite.induction.capitals import with_capitals
 from hiddenite.induction.text import Text
 from hiddenite.tag.emissions import EmissionTable
 

@@ -23,13 +23,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hiddenite._core import InductionChain, read_arpa
 from hiddenite.files.corpus import chunk_source
+from hiddenite.induction.capitals import with_capitals
 from hiddenite.induction.options import InduceOptions
 from hiddenite.ngram import NgramModel
 from hiddenite.tag.emissions import EmissionTable, SpellingTable
@@ -275,29 +275,6 @@ def emission_table(counts: ChainCounts, words: Sequence[str], characters: Sequen
     number, tag = np.nonzero(allowed)
     first = np.searchsorted(number, np.arange(num_words + 1)).astype(np.uint64)
     return EmissionTable(tuple(words), first, tag.astype(np.uint32), np.log(probs[number, tag]))
-
-
-def with_capitals(table: EmissionTable, share: float) -> EmissionTable:
-    """Divide p(word | tag) between a word that was seen without capital alone and its form with one.
-
-    The form with a capital, which gets the ``share``, is for the beginnings of other sentences.
-    """
-    known = set(table.words)
-    new: dict[str, int] = {}  # the number of the word
-    for number, word in enumerate(table.words):
-        capital = normalize("NFC", word[0].title() + word[1:])
-        if capital not in known:
-            new.setdefault(capital, number)
-    divided = np.array([*new.values()], dtype=np.int64)
-    sizes: Ints = np.diff(table.begin.astype(np.int64))
-    rows = np.isin(np.repeat(np.arange(len(sizes)), sizes), divided)  # [word and tag]
-    log_prob = table.log_prob + np.where(rows, math.log1p(-share), 0.0)
-    return EmissionTable(
-        (*table.words, *new),
-        np.cumsum([0, *sizes, *sizes[divided]]).astype(np.uint64),
-        np.concatenate([table.tag, table.tag[rows]]),
-        np.concatenate([log_prob, table.log_prob[rows] + math.log(share)]),
-    )
 
 
 def _seen_base(counts: ChainCounts, words: Sequence[str], characters: Sequence[str]) -> Floats:
