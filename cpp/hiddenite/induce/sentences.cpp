@@ -22,6 +22,17 @@ void add_rows(const float* rows, std::size_t gap, const float* weights, std::siz
   }
 }
 
+// Random::draw of a short row: where no branch can be foretold, comparing all of it is faster than halving it.
+HIDDENITE_CLONES
+std::size_t draw_of_short(std::span<const double> cumulative, Random& random) {
+  const double* sums = cumulative.data();
+  const std::size_t n = cumulative.size();
+  const double x = random.uniform() * sums[n - 1];
+  std::uint64_t index = 0;
+  for (std::size_t i = 0; i < n; ++i) index += sums[i] <= x;
+  return index < n ? index : static_cast<std::size_t>(std::lower_bound(sums, sums + n, sums[n - 1]) - sums);
+}
+
 // The frozen model of one sentence: emissions by token, transitions as the counts stand.
 struct Frozen {
   std::vector<WordBase> bases;
@@ -33,7 +44,8 @@ class SentenceProposal {
  public:
   SentenceProposal(TaggingState& state, const MoveOptions& options, Random& random)
       : state_(state), options_(options), random_(random), stride_(state.transitions.stride()),
-        symbols_(state.transitions.num_symbols()), boundary_(state.transitions.boundary()) {}
+        symbols_(state.transitions.num_symbols()), window_(state.order()), boundary_(state.transitions.boundary()),
+        place_of_(state.transitions.level(state.order() - 1).contexts.size(), NONE) {}
 
   // Filter forward, sample backward. Orders 2 and 3.
   void exact(const Frozen& frozen, std::vector<Tag>& tags) {
@@ -47,45 +59,70 @@ class SentenceProposal {
   }
 
   // A conditional particle filter, resampling at each token; `tags` is the retained path, then the answer.
+  // A particle is what it drew for each token and where it came from; particles that end alike share their scores.
   void particles(const Frozen& frozen, std::vector<Tag>& tags) {
     const std::size_t length = tags.size(), n = std::max(2u, options_.particles);
-    const unsigned history = state_.order() - 1;
-    const std::size_t first = options_.fault.is(Fault::UNCONDITIONAL) ? n : 0;  // the retained particle
-    paths_.assign(n, std::vector<Tag>(history, boundary_));
-    std::vector<double> weights(n, 1.0), scores(stride_);
-    std::vector<float> row(stride_);
+    const std::size_t retained = options_.fault.is(Fault::UNCONDITIONAL) ? n : 0;
+    endings_.assign(n * window_, boundary_);
+    drawn_.resize(length * n);
+    parents_.resize(length * n);
+    weights_.resize(n);
     for (std::size_t i = 0; i < length; ++i) {
-      if (i > 0) resample(weights, first);
+      if (i > 0) resample(retained, parents_.data() + i * n);
+      forget_scores();
       for (std::size_t p = 0; p < n; ++p) {
-        paths_[p].push_back(0);
-        std::copy(frozen.emission[i].begin(), frozen.emission[i].end(), row.begin());
-        state_.transitions.multiply_scores(paths_[p].data() + history + i, 0, row.data());
-        double total = 0.0;
-        for (unsigned t = 0; t < state_.num_tags(); ++t) total += scores[t] = row[t];
-        weights[p] = total;
-        paths_[p].back() =
-            p == first ? tags[i] : static_cast<Tag>(draw_index(scores.data(), state_.num_tags(), total, random_));
+        Tag* at = endings_.data() + (p + 1) * window_ - 1;
+        const std::span<const double> cumulative = scores_after(at, frozen.emission[i]);
+        weights_[p] = cumulative.back();
+        const Tag tag = p == retained ? tags[i] : static_cast<Tag>(draw_of_short(cumulative, random_));
+        drawn_[i * n + p] = *at = tag;
+        std::copy(at + 2 - window_, at + 1, at + 1 - window_);
       }
     }
     double total = 0.0;
     for (std::size_t p = 0; p < n; ++p) {
-      paths_[p].push_back(boundary_);
-      total += weights[p] *= state_.transitions.predict(paths_[p].data() + history + length);
+      Tag* at = endings_.data() + (p + 1) * window_ - 1;
+      *at = boundary_;
+      total += weights_[p] *= state_.transitions.predict(at);
     }
-    const std::vector<Tag>& chosen = paths_[draw_index(weights.data(), n, total, random_)];
-    tags.assign(chosen.begin() + history, chosen.end() - 1);
+    std::size_t chosen = draw_index(weights_.data(), n, total, random_);
+    for (std::size_t i = length; i-- > 0; chosen = parents_[i * n + chosen]) tags[i] = drawn_[i * n + chosen];
   }
 
  private:
-  void resample(const std::vector<double>& weights, std::size_t first) {
-    std::vector<double> cumulative(weights.size());
+  void resample(std::size_t retained, std::uint32_t* parents) {
     double sum = 0.0;
-    for (std::size_t p = 0; p < weights.size(); ++p) cumulative[p] = sum += weights[p];
-    resampled_.clear();
-    for (std::size_t p = 0; p < weights.size(); ++p) {
-      resampled_.push_back(p == first ? paths_[p] : paths_[random_.draw(cumulative)]);
+    for (double& weight : weights_) weight = sum += weight;
+    resampled_.resize(endings_.size());
+    for (std::size_t p = 0; p < weights_.size(); ++p) {
+      const std::size_t parent = p == retained ? p : draw_of_short(weights_, random_);
+      parents[p] = static_cast<std::uint32_t>(parent);
+      std::copy_n(endings_.data() + parent * window_, window_, resampled_.data() + p * window_);
     }
-    paths_.swap(resampled_);
+    endings_.swap(resampled_);
+  }
+
+  void forget_scores() {
+    for (const std::size_t context : contexts_) place_of_[context] = NONE;
+    contexts_.clear();
+  }
+
+  // Sums of p(tags up to t | context) p(word | tag), t by t, for the context before `at`.
+  std::span<const double> scores_after(const Tag* at, const std::vector<float>& emission) {
+    const std::size_t context = state_.transitions.context_place(state_.order() - 1, at);
+    const std::size_t num_tags = state_.num_tags();
+    std::uint32_t& place = place_of_[context];
+    if (place == NONE) {
+      place = static_cast<std::uint32_t>(contexts_.size());
+      contexts_.push_back(context);
+      if (cumulative_.size() < contexts_.size() * num_tags) cumulative_.resize(contexts_.size() * num_tags);
+      row_ = emission;
+      state_.transitions.multiply_scores(at, 0, row_.data());
+      double sum = 0.0;
+      double* sums = cumulative_.data() + place * num_tags;
+      for (std::size_t t = 0; t < num_tags; ++t) sums[t] = sum += row_[t];
+    }
+    return {cumulative_.data() + place * num_tags, num_tags};
   }
 
   static void normalize(std::vector<float>& values) {
@@ -209,11 +246,21 @@ class SentenceProposal {
   TaggingState& state_;
   const MoveOptions& options_;
   Random& random_;
-  std::size_t stride_, symbols_;
+  std::size_t stride_, symbols_, window_;
   Tag boundary_;
   std::vector<float> bigrams_;
   std::vector<std::vector<float>> forward_;
-  std::vector<std::vector<Tag>> paths_, resampled_;
+
+  // Of the filter. [token][particle], and each particle's last tags with room for the next, `window_` in all.
+  static constexpr std::uint32_t NONE = ~0u;
+  std::vector<Tag> drawn_, endings_, resampled_;
+  std::vector<std::uint32_t> parents_;
+  std::vector<double> weights_;
+  // Of the token at hand: the contexts that occur, where each one's scores stand, the scores.
+  std::vector<std::size_t> contexts_;
+  std::vector<std::uint32_t> place_of_;
+  std::vector<double> cumulative_;
+  std::vector<float> row_;
 };
 
 // ln of the tags' weight in the frozen model; the tokens must have these tags.
