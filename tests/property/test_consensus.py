@@ -130,7 +130,10 @@ def test_kinds_are_separated_if_there_are_classes_enough(
     rng, text = np.random.default_rng(seed), Text.of(sentences)
     probabilities = rng.dirichlet(np.ones(num_classes), size=len(text.words))
     classes = rng.integers(num_classes, size=len(text.words)).astype(np.int32)
-    before = Consensus(classes, probabilities, (0, 1), 0.5)
+    words, tokens = np.arange(len(text.words)), np.bincount(text.tokens)
+    votes = rng.multinomial(3, probabilities) / 3
+    agreement = float(votes[words, classes] @ tokens / tokens.sum())
+    before = Consensus(classes, probabilities, votes, (0, 1, 2), agreement)
     kinds = text.kinds()
     found = separate_kinds(before, kinds, text)
     assert found.probabilities.shape == probabilities.shape
@@ -148,6 +151,12 @@ def test_kinds_are_separated_if_there_are_classes_enough(
     used = np.isin(np.arange(num_classes), classes)
     own = probabilities[np.arange(len(classes)), classes]  # is of the word's class still
     assert (found.confidence >= own / probabilities[:, used].sum(axis=1) - 1e-12).all()
+    # Who agreed before agrees still; a merge may bring more.
+    agreed = sum(found.votes[word, found.classes[word]] for word in text.tokens) / len(text.tokens)
+    assert found.agreement == pytest.approx(agreed)
+    assert agreement - 1e-12 <= found.agreement <= 1.0 + 1e-12
+    if len(set(kinds.tolist())) == 1:
+        assert found.agreement == pytest.approx(agreement)
 
 
 def test_a_run_separates_kinds() -> None:

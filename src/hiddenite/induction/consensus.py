@@ -59,8 +59,9 @@ class Consensus:
 
     classes: NDArray[np.int32]  # [item]: the most probable one; of the item's kind, if these are separate
     probabilities: Floats  # [item, class]: mean over the chains' votes and the latent-class posterior
+    votes: Floats  # [item, class]: share of the chains that say so
     chains: tuple[int, ...]  # those that voted
-    agreement: float  # mean share of the tokens to which a chain gives their class, with kinds mixed
+    agreement: float  # mean share of the tokens to which a chain gives their class
 
     def __eq__(self, other: object) -> bool:
         return equal_fields(self, other)
@@ -88,9 +89,21 @@ def find_consensus(
     posterior = agree(witnesses, sizes, num_classes)
     classes = posterior.argmax(axis=1).astype(np.int32)
     matched = np.array([match(row, classes, sizes, num_classes) for row in tuples])
-    probabilities = (posterior + count_votes(matched, num_classes)) / (len(matched) + 1)
-    agreement = float((matched == classes).mean(axis=0) @ sizes / sizes.sum())
-    return Consensus(classes[item_tuple], probabilities[item_tuple], tuple(chains), agreement)
+    votes = count_votes(matched, num_classes)
+    probabilities = (posterior + votes) / (len(matched) + 1)
+    votes /= len(matched)
+    return Consensus(
+        classes[item_tuple],
+        probabilities[item_tuple],
+        votes[item_tuple],
+        tuple(chains),
+        _agreement(votes, classes, sizes),
+    )
+
+
+def _agreement(votes: Floats, classes: NDArray[np.int32], weights: Floats) -> float:
+    """Return the mean share of the votes that an item's class has."""
+    return float(votes[np.arange(len(classes)), classes] @ weights / weights.sum())
 
 
 def agree(labels: Labels, weights: Floats, num_classes: int, most_steps: int = MAX_STEPS) -> Floats:
@@ -120,11 +133,15 @@ def separate_kinds(found: Consensus, kinds: NDArray[np.int32], text: Text) -> Co
     for part in np.argsort(np.bincount(tags, minlength=len(parts)), kind="stable").tolist():
         target[parts[part] // num_kinds] = of_part[part]  # the largest comes last
     target[parts // num_kinds, parts % num_kinds] = of_part
-    probabilities = np.zeros_like(found.probabilities)
+    probabilities, votes = np.zeros_like(found.probabilities), np.zeros_like(found.votes)
+    words = np.arange(len(kinds))
     for old in np.unique(parts // num_kinds).tolist():
-        probabilities[np.arange(len(kinds)), target[old, kinds]] += found.probabilities[:, old]
+        probabilities[words, target[old, kinds]] += found.probabilities[:, old]
+        votes[words, target[old, kinds]] += found.votes[:, old]
     probabilities /= probabilities.sum(axis=1, keepdims=True)
-    return replace(found, classes=of_part[of_word], probabilities=probabilities)
+    classes = of_part[of_word]
+    agreement = _agreement(votes, classes, np.bincount(text.tokens, minlength=len(kinds)).astype(np.float64))
+    return replace(found, classes=classes, probabilities=probabilities, votes=votes, agreement=agreement)
 
 
 def good_chains(log_joints: Floats, tolerance: float) -> list[int]:
