@@ -1,6 +1,6 @@
 """Word clusters that induction is compared with: by exchange, and Clark's with spelling.
 
-    python benchmarks/induce_clusters.py CORPUS ...        names are those of induce_runs
+    python benchmarks/induce_clusters.py CORPUS ... [--case fold]        names are those of induce_runs
 
 A. Clark (2003), *Combining distributional and morphological information for part of speech induction*: words
 are moved one by one to the class of the greatest
@@ -15,7 +15,7 @@ once.
 
 from __future__ import annotations
 
-import sys
+import argparse
 from typing import Any
 
 import numpy as np
@@ -151,10 +151,12 @@ class _Clark:
         return self.classes
 
 
-def main(corpora: list[str]) -> None:
+def main(corpora: list[str], case: str) -> None:
     """Print many-to-one and V-measure of both clusterings, with as many classes as there are gold tags."""
     for corpus in corpora:
         words = text(corpus)
+        if case == "fold":
+            words = words.compose().fold_case()
         gold = [[tag for _, tag in sentence] for sentence in sentences(corpus)]
         for name, cluster in (("exchange", exchange), ("Clark", clark)):
             classes = np.asarray(cluster(words, NUM_TAGS[corpus]))[words.tokens]
@@ -163,4 +165,8 @@ def main(corpora: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("corpora", nargs="+", metavar="CORPUS")
+    parser.add_argument("--case", choices=("keep", "fold"), default="keep", help="as induction's option")
+    given = parser.parse_args()
+    main(given.corpora, given.case)
