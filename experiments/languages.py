@@ -1,12 +1,13 @@
 """Tables 1 (2012) and 2 (2014) of Dubbin & Blunsom, language by language, at the papers' own length.
 
-    python experiments/languages.py [CORPUS ...] [--models M ...] [--seeds 1 2 3] [--page]
+    python experiments/languages.py [CORPUS ...] [--models M ...] [--seeds 1 2 3] [--again] [--page]
 
 A cell is a corpus, a model and a seed: 200 sweeps, 500 of the local sampler, on the whole text, as many tags
 as the gold standard has. A finished cell is a file in experiments/results/languages; a cell that is stopped
-goes on from its checkpoint under build/experiments. ``--page`` writes docs/experiments-languages.md of the
-cells there are. The corpora are those of tagged/ud; where they are another edition of the papers' (tags,
-size), a figure of theirs is beside ours for orientation.
+goes on from its checkpoint under build/experiments. The chains of a consensus are kept there: ``--again``
+combines them anew, which is quick, and runs other cells from the beginning. ``--page`` writes
+docs/experiments-languages.md of the cells there are. The corpora are those of tagged/ud; where they are
+another edition of the papers' (tags, size), a figure of theirs is beside ours for orientation.
 
 The rules were fixed before two models were compared: a claim about a language is judged by the means over
 the seeds that both of its models have, and "A above B" holds if the mean of A is higher. With no common seed
@@ -111,6 +112,7 @@ def run_cell(corpus: str, model: str, seed: int) -> Cell:
     folder = BUILD / "languages" / f"{corpus}-{model}-{seed}"
     options = InduceOptions(tags=NUM_TAGS[corpus], seed=seed, **given)
     run = Induction(text(corpus), options, checkpoint=folder)
+    combined_anew = run.is_finished and cell_file(corpus, model, seed).exists()
     begun = time.process_time()
     with contextlib.closing(iter(run)) as sweeps:
         for sweep in sweeps:
@@ -133,8 +135,12 @@ def run_cell(corpus: str, model: str, seed: int) -> Cell:
         "machine": machine(),
     }
     CELLS.mkdir(parents=True, exist_ok=True)
+    if combined_anew:  # what the chains took stays true
+        before = json.loads(cell_file(corpus, model, seed).read_text(encoding="utf-8"))
+        cell |= {name: before[name] for name in ("processor_seconds", "sweep_seconds", "machine")}
     cell_file(corpus, model, seed).write_text(json.dumps(cell, indent=1) + "\n", encoding="utf-8")
-    shutil.rmtree(folder, ignore_errors=True)
+    if not options.is_consensus:
+        shutil.rmtree(folder, ignore_errors=True)
     return cell
 
 
@@ -219,6 +225,7 @@ def main() -> None:
     parser.add_argument("corpora", nargs="*", metavar="CORPUS", choices=[*CORPORA, []])
     parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
+    parser.add_argument("--again", action="store_true", help="also cells that there are")
     parser.add_argument("--page", action="store_true", help="only write the page")
     given = parser.parse_args()
     for seed in () if given.page else given.seeds:
@@ -227,7 +234,7 @@ def main() -> None:
                 print(f"{corpus}: its files are not there")
                 continue
             for model in given.models:
-                if not cell_file(corpus, model, seed).exists():
+                if given.again or not cell_file(corpus, model, seed).exists():
                     cell = run_cell(corpus, model, seed)
                     print(f"{corpus} {model} {seed}: {cell['many_to_one']:.1f}", flush=True)
     (ROOT / "docs" / "experiments-languages.md").write_text(page(read_cells()), encoding="utf-8")
