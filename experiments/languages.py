@@ -88,8 +88,8 @@ Written by `experiments/languages.py` of what is in experiments/results/language
 which were fixed before two models were compared. `make experiments-full` goes on with the missing cells.
 Many-to-one accuracy in percent, the number of seeds in brackets, the papers' figure after a stroke. Where a
 model has one seed, a difference of a point or two may be chance. The treebanks' editions differ from the
-papers' in size and tags. Cells of Lex-HMM and Lex-HMM+LM of 17 and 18 November were made before a sweep drew
-half of the chunks of frequent words, those of the 17th also before sweeps left alone what hardly ever moves,
+papers' in size and tags. Cells of Lex-HMM and Lex-HMM+LM but Arabic's were made before a sweep drew half of
+the chunks of frequent words, those of 17 November also before sweeps left alone what hardly ever moves,
 that of Lex-HMM+LM on Turkish also before one-tag moves drew their tags from a proposal: the law is the same,
 but what a seed gives today is another draw from it. The others are the same to the last bit.
 Consensus is the default, of 16 chains; consensus-plain takes «The» and «the» for two words wherever they
