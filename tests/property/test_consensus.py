@@ -21,7 +21,9 @@ from hiddenite.induction.consensus import (
     good_chains,
     latent_classes,
     match,
+    medoid,
     separate_kinds,
+    shared_tokens,
     vote,
 )
 from hiddenite.induction.text import Text
@@ -249,7 +251,7 @@ def test_every_step_of_the_latent_classes_climbs(seed: int, num_chains: int, num
     random = np.random.default_rng(seed)
     labels = random.integers(num_classes, size=(num_chains, 40)).astype(np.int32)
     weights = random.integers(1, 30, size=40).astype(float)
-    voted = vote(labels, weights, num_classes)
+    voted = vote(labels, weights, num_classes, medoid(shared_tokens(labels, weights, num_classes)))
     steps = latent_classes(labels, weights, voted, num_classes)
     objectives = [step.objective for step in steps]
     assert all(b >= a - 1e-9 * abs(a) for a, b in itertools.pairwise(objectives))

@@ -81,12 +81,16 @@ def find_consensus(
     tuples, item_tuple = np.unique(labels[list(chains)], axis=1, return_inverse=True)
     item_tuple = item_tuple.reshape(-1)
     sizes = np.bincount(item_tuple, weights).astype(np.float64)
-    witnesses = tuples
+    witnesses, shared = tuples, shared_tokens(tuples, sizes, num_classes)
     if len(chains) >= LEAST_GROUPED:
-        groups = (random.choice(len(chains), len(chains) // 2, replace=False) for _ in range(GROUPS))
-        said = [agree(tuples[group], sizes, num_classes, GROUP_STEPS).argmax(axis=1) for group in groups]
+        said = []
+        for _ in range(GROUPS):
+            group = random.choice(len(chains), len(chains) // 2, replace=False)
+            first = medoid(shared[np.ix_(group, group)])
+            said.append(agree(tuples[group], sizes, num_classes, first, GROUP_STEPS).argmax(axis=1))
         witnesses = np.array(said, np.int32)
-    posterior = agree(witnesses, sizes, num_classes)
+        shared = shared_tokens(witnesses, sizes, num_classes)
+    posterior = agree(witnesses, sizes, num_classes, medoid(shared))
     classes = posterior.argmax(axis=1).astype(np.int32)
     matched = np.array([match(row, classes, sizes, num_classes) for row in tuples])
     votes = count_votes(matched, num_classes)
@@ -106,12 +110,14 @@ def _agreement(votes: Floats, classes: NDArray[np.int32], weights: Floats) -> fl
     return float(votes[np.arange(len(classes)), classes] @ weights / weights.sum())
 
 
-def agree(labels: Labels, weights: Floats, num_classes: int, most_steps: int = MAX_STEPS) -> Floats:
-    """Return [item, class]: how probable the classes are by votes and latent classes."""
+def agree(
+    labels: Labels, weights: Floats, num_classes: int, first: int, most_steps: int = MAX_STEPS
+) -> Floats:
+    """Return [item, class]: how probable the classes are by votes, begun with a chain, and latent classes."""
     tuples, item_tuple = np.unique(labels, axis=1, return_inverse=True)
     item_tuple = item_tuple.reshape(-1)
     sizes = np.bincount(item_tuple, weights).astype(np.float64)
-    voted = vote(tuples, sizes, num_classes)
+    voted = vote(tuples, sizes, num_classes, first)
     if len(labels) == 1:
         return np.eye(num_classes)[voted][item_tuple]
     return latent_classes(tuples, sizes, voted, num_classes, most_steps)[-1].posterior[item_tuple]
@@ -158,9 +164,9 @@ def good_chains(log_joints: Floats, tolerance: float) -> list[int]:
 # ----------------------------------------------------------------------- votes
 
 
-def vote(labels: Labels, weights: Floats, num_classes: int) -> NDArray[np.int32]:
-    """Return the tag that most chains vote for."""
-    chosen: NDArray[np.int32] = labels[medoid(labels, weights, num_classes)]
+def vote(labels: Labels, weights: Floats, num_classes: int, first: int) -> NDArray[np.int32]:
+    """Return the tag that most chains vote for; its name is that of the ``first`` chain."""
+    chosen: NDArray[np.int32] = labels[first]
     for _ in range(VOTES):
         matched = np.array([match(row, chosen, weights, num_classes) for row in labels])
         votes = count_votes(matched, num_classes)
@@ -177,14 +183,19 @@ def count_votes(labels: Labels, num_classes: int) -> Floats:
     return votes
 
 
-def medoid(labels: Labels, weights: Floats, num_classes: int) -> int:
-    """Return the chain that agrees most with the others; of equals the first."""
-    agreements = np.zeros(len(labels))
+def shared_tokens(labels: Labels, weights: Floats, num_classes: int) -> Floats:
+    """Return [chain, chain]: the weight of the items on which two chains agree once they are matched."""
+    shared = np.zeros((len(labels), len(labels)))
     for i, one in enumerate(labels):
         for j in range(i + 1, len(labels)):
             same = weights[match(labels[j], one, weights, num_classes) == one].sum()
-            agreements[[i, j]] += same
-    return int(agreements.argmax())
+            shared[i, j] = shared[j, i] = same
+    return shared
+
+
+def medoid(shared: Floats) -> int:
+    """Return the chain that agrees most with the others; of equals the first."""
+    return int(shared.sum(axis=0).argmax())
 
 
 def match(
