@@ -58,7 +58,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "consensus-plain": {"model": "consensus", "case": "keep", "kinds": "mix"},
     "consensus-8": {"model": "consensus", "case": "keep", "kinds": "mix", "chains": 8},
 }
-PUBLISHED: dict[str, dict[str, float]] = {  # 2014, table 2; Sent-100 is of 2012, table 1
+PUBLISHED: dict[str, dict[str, float]] = {  # 2014, table 2
     corpus: dict(
         zip(("Lex-HMM", "Type", "Local", "1HMM", "Lex-HMM+LM", "PYP-HMM+LM", "1HMM+LM"), row, strict=True)
     )
@@ -72,6 +72,9 @@ PUBLISHED: dict[str, dict[str, float]] = {  # 2014, table 2; Sent-100 is of 2012
         "swedish": (66.3, 63.5, 67.6, 67.2, 70.4, 67.6, 68.6),
     }.items()
 }
+_FILTERED = {"wsj": 69.8, "arabic": 53.5, "danish": 65.0, "dutch": 61.6, "portuguese": 59.4}
+for _corpus, _figure in _FILTERED.items():  # 2012, table 1
+    PUBLISHED[_corpus]["Sent-100"] = _figure
 CLAIMS = (  # above, below, where the papers say so
     ("1HMM+LM", "1HMM", "2012, table 1: spelling helps"),
     ("1HMM", "Type", "2012, table 1: one tag a word is more accurate than the type filter"),
