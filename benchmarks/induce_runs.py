@@ -37,6 +37,8 @@ FILES: dict[str, tuple[str, ...]] = {
     "arabic": ("ud/ar_padt-train.tsv", "ud/ar_padt-test.tsv"),
     "turkish": ("ud/tr_upos-train.tsv", "ud/tr_upos-test.tsv"),
     "yoruba": ("ud/mas_yor-train.tsv", "ud/mas_yor-test.tsv"),
+    "yoruba-20k": ("ud/mas_yor-train.tsv",),
+    "tweets-20k": ("ud/tweet_upos-train.tsv",),
 }
 NUM_TAGS = {  # as many as the gold standard has; Brown as many as the papers' WSJ
     "wsj": 45,
@@ -51,6 +53,8 @@ NUM_TAGS = {  # as many as the gold standard has; Brown as many as the papers' W
     "arabic": 17,
     "turkish": 14,
     "yoruba": 17,
+    "yoruba-20k": 16,
+    "tweets-20k": 17,
 }
 
 

@@ -16,7 +16,7 @@ often right than what either says. The tags of different chains have nothing to 
 
     which learns which tags of which chain to trust. A word gets its most probable class.
 
-4.  where this ends depends on which chains there are, so with eight chains or more it is done for 24 groups,
+4.  where this ends depends on which chains there are, so with eight chains or more it is done for 96 groups,
     each half of the chains by chance, and then once more for what the groups said instead of the chains;
 5.  a class of several kinds, say of commas and of «and», which stand in like places, is divided, and for each
     part too many the two classes of one kind are merged whose merging loses least mutual information of
@@ -44,7 +44,7 @@ from hiddenite.records import equal_fields
 VOTES = 3  # rounds
 SMOOTHING = 0.01  # added to each count of a label table
 MAX_STEPS = 200
-GROUPS, GROUP_STEPS = 24, 40  # of chains, and the most steps that their latent classes take
+GROUPS, GROUP_STEPS = 96, 10  # of chains, and the most steps that their latent classes take
 LEAST_GROUPED = 8  # chains
 LEAST_GAIN = 1e-7  # of the log likelihood, in a step, per token
 DOUBT = 0.1  # of the votes, in the first step
