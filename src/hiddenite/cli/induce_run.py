@@ -188,6 +188,9 @@ def _run_sweeps(run: Induction, checkpoint: str | None, quiet: bool) -> None:
             for sweep in sweeps:  # an interrupt ends it there and then
                 total = run.num_sweeps(sweep.stage)
                 report(sweep.index, _line(sweep, tokens), _stage_name(run, sweep), total)
+            if run.options.is_consensus and run.num_chains > 1:
+                report(run.num_sweeps("main"), "combining the chains")
+                run.consensus()
     except BaseException as error:
         if checkpoint is not None and Path(checkpoint, CHECKPOINT_FILE).exists():
             error.add_note(f"the run is kept in {checkpoint}, run the command again to continue it")

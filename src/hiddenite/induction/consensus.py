@@ -188,8 +188,8 @@ def shared_tokens(labels: Labels, weights: Floats, num_classes: int) -> Floats:
     shared = np.zeros((len(labels), len(labels)))
     for i, one in enumerate(labels):
         for j in range(i + 1, len(labels)):
-            same = weights[match(labels[j], one, weights, num_classes) == one].sum()
-            shared[i, j] = shared[j, i] = same
+            table = joint_weights(labels[j], one, weights, num_classes)
+            shared[i, j] = shared[j, i] = sum(table[pair] for pair in _counterparts(table))
     return shared
 
 
@@ -202,14 +202,19 @@ def match(
     labels: NDArray[np.int32], target: NDArray[np.int32], weights: Floats, num_classes: int
 ) -> NDArray[np.int32]:
     """Return the labels renamed one to one, so that the weight of those that equal ``target`` is greatest."""
-    table = joint_weights(labels, target, weights, num_classes)
-    rows, columns = (np.flatnonzero(table.any(axis=axis)) for axis in (1, 0))  # a few, in short texts
-    found = [(rows[i], columns[j]) for i, j in best_matching(table[np.ix_(rows, columns)])]
     names = np.full(num_classes, -1, np.int32)
-    for label, name in found:
+    for label, name in _counterparts(joint_weights(labels, target, weights, num_classes)):
         names[label] = name
     names[names < 0] = np.setdiff1d(np.arange(num_classes), names)
     return names[labels]
+
+
+def _counterparts(table: Floats) -> list[tuple[int, int]]:
+    """Return the labels and their names, of all that occur."""
+    rows, columns = (
+        np.flatnonzero(table.any(axis=axis)).tolist() for axis in (1, 0)
+    )  # a few, in short texts
+    return [(rows[i], columns[j]) for i, j in best_matching(table[np.ix_(rows, columns)])]
 
 
 def joint_weights(
