@@ -98,7 +98,8 @@ Consensus is the default, of 16 chains and 96 groups. Beside it are recipes befo
 24 groups; consensus-plain has none, takes «The» and «the» for two words wherever they stand, and lets words
 and marks share a class, as the papers' models do; so does consensus-8, of eight chains. The chains of a seed
 are the same to the last bit in consensus and consensus-24. Cells that are not in the table were not run.
-Where a consensus has no time its chains were sampled one by one, in several processes, with the same bits.
+Where a consensus has no processor time, its chains were sampled in several processes, or were combined anew
+in a process of their own; the wall time is that of the sweeps. The bits are the same.
 """
 
 
