@@ -116,7 +116,7 @@ def run_cell(corpus: str, model: str, seed: int) -> Cell:
     folder = BUILD / "languages" / f"{corpus}-{model}-{seed}"
     options = InduceOptions(tags=NUM_TAGS[corpus], seed=seed, **given)
     run = Induction(text(corpus), options, checkpoint=folder)
-    combined_anew = run.is_finished and cell_file(corpus, model, seed).exists()
+    file, was_finished = cell_file(corpus, model, seed), run.is_finished
     begun = time.process_time()
     with contextlib.closing(iter(run)) as sweeps:
         for sweep in sweeps:
@@ -139,10 +139,12 @@ def run_cell(corpus: str, model: str, seed: int) -> Cell:
         "machine": machine(),
     }
     CELLS.mkdir(parents=True, exist_ok=True)
-    if combined_anew:  # what the chains took stays true
-        before = json.loads(cell_file(corpus, model, seed).read_text(encoding="utf-8"))
-        cell |= {name: before[name] for name in ("processor_seconds", "sweep_seconds", "machine")}
-    cell_file(corpus, model, seed).write_text(json.dumps(cell, indent=1) + "\n", encoding="utf-8")
+    if was_finished:  # what the chains took is known from the cell before, if there is one
+        before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+        del cell["processor_seconds"]
+        times = ("processor_seconds", "sweep_seconds", "machine")
+        cell |= {name: before[name] for name in times if name in before}
+    file.write_text(json.dumps(cell, indent=1) + "\n", encoding="utf-8")
     if not options.is_consensus:
         shutil.rmtree(folder, ignore_errors=True)
     return cell

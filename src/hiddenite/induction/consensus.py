@@ -211,9 +211,7 @@ def match(
 
 def _counterparts(table: Floats) -> list[tuple[int, int]]:
     """Return the labels and their names, of all that occur."""
-    rows, columns = (
-        np.flatnonzero(table.any(axis=axis)).tolist() for axis in (1, 0)
-    )  # a few, in short texts
+    rows, columns = (np.flatnonzero(table.any(axis=axis)).tolist() for axis in (1, 0))
     return [(rows[i], columns[j]) for i, j in best_matching(table[np.ix_(rows, columns)])]
 
 
