@@ -30,6 +30,7 @@ void bind_tag_channel(nb::module_& m);
 void bind_context(nb::module_& m);
 void bind_tagging(nb::module_& m);
 void bind_induce(nb::module_& m);
+void bind_consensus(nb::module_& m);
 void bind_token_text(nb::module_& m);
 void bind_clusters(nb::module_& m);
 void bind_hmm(nb::module_& m);

@@ -87,6 +87,7 @@ NB_MODULE(_core, m) {
   bind_tag_channel(m);
   bind_tagging(m);
   bind_induce(m);
+  bind_consensus(m);
   bind_token_text(m);
   bind_clusters(m);
   bind_hmm(m);

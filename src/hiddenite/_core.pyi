@@ -1454,6 +1454,35 @@ class InductionChain:
     def check(self) -> None:
         """Raises where a count is broken."""
 
+def best_matching(weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> list[tuple[int, int]]:
+    """
+    Pairs (row, column), each used at most once, of the largest total weight.
+    """
+
+def match_labels(labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_classes: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+    """
+    Labels renamed one to one, so that the weight of those that equal the target is greatest.
+    """
+
+def shared_weights(labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_classes: int, threads: int = 0) -> list[float]:
+    """
+    [row, row], flat: the weight of the items on which two rows agree once they are matched.
+    """
+
+def vote(labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_classes: int, first: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+    """The label that most rows vote for, in the names of the row first."""
+
+def latent_classes(labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_classes: int, first: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], most_steps: int, threads: int = 0) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], list[float]]:
+    """(posterior [item, class], flat; the objective after each step)."""
+
+def agree(labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_classes: int, first: int, most_steps: int, threads: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    [item, class], flat: how probable the classes are by votes and latent classes.
+    """
+
+def agree_in_groups(labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_classes: int, groups: Sequence[Sequence[int]], most_steps: int, threads: int = 0) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+    """[group, item], flat: the class that each group of rows agrees on."""
+
 class WordTable:
     """Words and their ids; <unk>, <s> and </s> are 0, 1 and 2."""
 

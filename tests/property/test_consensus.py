@@ -13,18 +13,22 @@ from numpy.typing import NDArray
 
 import hiddenite
 from hiddenite import HiddeniteError, InduceOptions, Induction, ModelError
-from hiddenite._core import merge_tags
+from hiddenite._core import (
+    agree_in_groups,
+    latent_classes,
+    match_labels,
+    merge_tags,
+    shared_weights,
+    vote,
+)
 from hiddenite.induction.consensus import (
     Consensus,
     Labels,
+    agreed,
     find_consensus,
     good_chains,
-    latent_classes,
-    match,
     medoid,
     separate_kinds,
-    shared_tokens,
-    vote,
 )
 from hiddenite.induction.text import Text
 
@@ -239,23 +243,142 @@ def test_the_consensus_is_nearer_to_the_truth_than_its_chains(rng: np.random.Gen
     labels = np.where(noise, rng.integers(8, size=(3, 2000)), truth).astype(np.int32)
     weights = np.ones(2000)
     found = agree(labels, weights, 8)
-    right = (match(found.classes, truth, weights, 8) == truth).mean()
+    right = (match_labels(found.classes, truth, weights, 8) == truth).mean()
     assert right > max((row == truth).mean() for row in labels) + 0.05
     sure = found.confidence > 0.95
-    correct = match(found.classes, truth, weights, 8) == truth
+    correct = match_labels(found.classes, truth, weights, 8) == truth
     assert correct[sure].mean() > correct[~sure].mean() + 0.1
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 5))
-def test_every_step_of_the_latent_classes_climbs(seed: int, num_chains: int, num_classes: int) -> None:
-    random = np.random.default_rng(seed)
-    labels = random.integers(num_classes, size=(num_chains, 40)).astype(np.int32)
-    weights = random.integers(1, 30, size=40).astype(float)
-    voted = vote(labels, weights, num_classes, medoid(shared_tokens(labels, weights, num_classes)))
-    steps = latent_classes(labels, weights, voted, num_classes)
-    objectives = [step.objective for step in steps]
+@st.composite
+def witnesses(draw: st.DrawFn) -> tuple[Labels, NDArray[np.float64], int]:
+    """Labels of a few rows, some of them alike, weights that are small numbers, and the number of classes."""
+    num_rows, num_classes = draw(st.integers(1, 5)), draw(st.integers(1, 5))
+    row = st.lists(st.integers(0, num_classes - 1), min_size=12, max_size=12)
+    labels = draw(st.lists(row, min_size=num_rows, max_size=num_rows))
+    weights = draw(st.lists(st.integers(1, 9), min_size=12, max_size=12))
+    return np.array(labels, np.int32), np.array(weights, np.float64), num_classes
+
+
+def shared_by_all_matchings(left: NDArray[Any], right: NDArray[Any], weights: Any, num_classes: int) -> float:
+    names = (np.array(names) for names in itertools.permutations(range(num_classes)))
+    return max(float(weights[name[left] == right].sum()) for name in names)
+
+
+@given(witnesses())
+def test_labels_are_matched_as_no_other_names_would_be(
+    case: tuple[Labels, NDArray[np.float64], int],
+) -> None:
+    """Against all one-to-one names."""
+    labels, weights, num_classes = case
+    shared = np.reshape(shared_weights(labels, weights, num_classes), (len(labels), -1))
+    for (i, one), (j, other) in itertools.permutations(enumerate(labels), 2):
+        best = shared_by_all_matchings(one, other, weights, num_classes)
+        assert shared[i, j] == best
+        renamed = match_labels(one, other, weights, num_classes)
+        assert weights[renamed == other].sum() == best
+        assert partition(renamed) == partition(one)
+    assert medoid(labels, weights, num_classes) == shared.sum(axis=0).argmax()
+
+
+def vote_as_defined(labels: Labels, weights: Any, num_classes: int, first: int) -> NDArray[Any]:
+    chosen: NDArray[Any] = labels[first]
+    for _ in range(3):
+        votes = np.zeros((labels.shape[1], num_classes))
+        for row in labels:
+            renamed = match_labels(row, chosen, weights, num_classes)
+            votes[np.arange(len(row)), renamed] += 1
+        votes[np.arange(len(chosen)), chosen] += 0.5
+        chosen = votes.argmax(axis=1).astype(np.int32)
+    return chosen
+
+
+@given(witnesses(), st.integers(0, 4))
+def test_votes_are_counted_as_defined(case: tuple[Labels, NDArray[np.float64], int], first: int) -> None:
+    labels, weights, num_classes = case
+    first %= len(labels)
+    found = vote(labels, weights, num_classes, first)
+    assert found.tolist() == vote_as_defined(labels, weights, num_classes, first).tolist()
+
+
+def climb(labels: Labels, weights: Any, first: Any, num_classes: int) -> tuple[Any, list[float]]:
+    """Expectation-maximisation as it is defined: tables, then posteriors, item by item."""
+    posterior = 0.1 / num_classes + 0.9 * np.eye(num_classes)[first]
+    objectives: list[float] = []
+    while len(objectives) < 200:
+        mass = posterior * weights[:, None]
+        shares = mass.sum(axis=0) + 0.01
+        shares /= shares.sum()
+        tables = np.full((len(labels), num_classes, num_classes), 0.01)  # [row, label, class]
+        for row, own in enumerate(labels):
+            np.add.at(tables[row], own, mass)
+        tables /= tables.sum(axis=1, keepdims=True)
+        joint = np.tile(shares, (len(weights), 1))
+        for row, own in enumerate(labels):
+            joint *= tables[row][own]
+        posterior = joint / joint.sum(axis=1, keepdims=True)
+        prior = 0.01 * (np.log(shares).sum() + np.log(tables).sum())
+        objectives.append(float(weights @ np.log(joint.sum(axis=1)) + prior))
+        if len(objectives) > 1 and objectives[-1] - objectives[-2] < 1e-7 * weights.sum():
+            break
+    return posterior, objectives
+
+
+@given(witnesses(), st.integers(1, 3))
+def test_latent_classes_climb_as_defined(case: tuple[Labels, NDArray[np.float64], int], threads: int) -> None:
+    labels, weights, num_classes = case
+    voted = vote(labels, weights, num_classes, medoid(labels, weights, num_classes))
+    posterior, objectives = latent_classes(labels, weights, num_classes, voted, 200, threads)
     assert all(b >= a - 1e-9 * abs(a) for a, b in itertools.pairwise(objectives))
-    assert steps[-1].posterior.sum(axis=1) == pytest.approx(np.ones(40))
+    wanted, climbed = climb(labels, weights, voted, num_classes)
+    steps = min(len(objectives), len(climbed))  # rounding may end one of them a step sooner
+    assert abs(len(objectives) - len(climbed)) <= 1
+    assert objectives[:steps] == pytest.approx(climbed[:steps], rel=1e-9, abs=1e-9)
+    if len(objectives) == len(climbed):
+        assert posterior.reshape(wanted.shape) == pytest.approx(wanted, abs=1e-6)
+
+
+def test_a_wrong_step_is_found_out() -> None:
+    """The twin: doubled weights give other objectives, by more than the tolerance."""
+    labels, weights = np.array([[0, 1, 1], [1, 0, 1]], np.int32), np.ones(3)
+    first = np.array([0, 1, 1], np.int32)
+    _, objectives = latent_classes(labels, weights, 2, first, 200)
+    assert abs(climb(labels, 2 * weights, first, 2)[1][0] - objectives[0]) > 1e-3
+
+
+def test_threads_and_many_items_change_nothing(rng: np.random.Generator) -> None:
+    """More than a block of items, so that sums are made of parts."""
+    labels, weights = chains_of(rng, 9, 3000, 6), rng.random(3000) + 0.1
+    found = [
+        find_consensus(labels, weights, 6, range(9), np.random.default_rng(1), threads=n) for n in (1, 3)
+    ]
+    assert found[0] == found[1]
+
+
+def test_groups_say_what_they_would_say_alone(rng: np.random.Generator) -> None:
+    labels, weights = chains_of(rng, 6, 300, 4), rng.integers(1, 9, size=300).astype(float)
+    groups = [[0, 1, 2], [5, 3], [4], [1, 2, 3, 4, 5]]
+    said = agree_in_groups(labels, weights, 4, groups, 200).reshape(len(groups), -1)
+    for row, group in zip(said, groups, strict=True):
+        assert row.tolist() == agreed(labels[group], weights, 4).argmax(axis=1).tolist()
+
+
+def test_labels_that_do_not_fit_are_refused() -> None:
+    labels, weights = np.array([[0, 1, 2]], np.int32), np.ones(3)
+    with pytest.raises(ValueError, match="out of range"):
+        shared_weights(labels, weights, 2)
+    with pytest.raises(ValueError, match="one for each weight"):
+        shared_weights(labels, np.ones(2), 3)
+    with pytest.raises(ValueError, match="zero or more"):
+        shared_weights(labels, np.array([1.0, -1.0, 1.0]), 3)
+    with pytest.raises(ValueError, match="no such row"):
+        vote(labels, weights, 3, 1)
+    with pytest.raises(ValueError, match="a class for each item"):
+        latent_classes(labels, weights, 3, np.array([0, 1, 3], np.int32), 9)
+    with pytest.raises(ValueError, match="a group is empty"):
+        agree_in_groups(labels, weights, 3, [[]], 9)
+    with pytest.raises(ValueError, match="no such row"):
+        agree_in_groups(labels, weights, 3, [[1]], 9)
 
 
 def test_chains_far_below_the_best_do_not_vote() -> None:
@@ -404,6 +527,6 @@ def test_groups_are_drawn_by_the_seed_and_only_of_many_chains(rng: np.random.Gen
 
 def test_labels_that_do_not_occur_need_no_match() -> None:
     labels, target = np.array([5, 5, 2, 0], np.int32), np.array([1, 1, 7, 7], np.int32)
-    found = match(labels, target, np.array([1.0, 1.0, 3.0, 1.0]), 9)
+    found = match_labels(labels, target, np.array([1.0, 1.0, 3.0, 1.0]), 9)
     assert found[:3].tolist() == [1, 1, 7]
     assert found[3] not in (1, 7)

@@ -10,7 +10,8 @@ from hypothesis.extra import numpy as hnp
 from scipy.optimize import linear_sum_assignment
 
 from hiddenite import ModelError
-from hiddenite.induction.evaluation import best_matching, compare, many_to_one, one_to_one, v_measure
+from hiddenite._core import best_matching
+from hiddenite.induction.evaluation import compare, many_to_one, one_to_one, v_measure
 from tests.strategies import examples
 
 GOLD = [["N", "N", "V"], [], ["N", "V", "D"]]
@@ -89,7 +90,7 @@ def test_what_does_not_fit(gold: list[list[str]], induced: list[list[str]], erro
     hnp.arrays(np.int64, st.tuples(st.integers(1, 7), st.integers(1, 7)), elements=st.integers(0, 9)),
 )
 def test_the_matching_is_a_best_one(weights: np.ndarray) -> None:
-    pairs = best_matching(weights)
+    pairs = best_matching(weights.astype(np.float64))
     rows, columns = zip(*pairs, strict=True)
     assert len(set(rows)) == len(set(columns)) == len(pairs) == min(weights.shape)
     best = weights[linear_sum_assignment(-weights)].sum()

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hiddenite.cli.common import Quiet
+from hiddenite.cli.induce_options import read_run
 from hiddenite.cli.induce_report_page import page
 from hiddenite.files.output import atomic_output
-from hiddenite.induction.induction import Induction
 from hiddenite.induction.report import make_report
 from hiddenite.options import MISSING, RUNNING, argument, option
 
@@ -34,7 +34,7 @@ def report(options: ReportOptions) -> None:
     applies to tagged text. The page is one file that opens without a server.
     """
     options.hush()
-    run = Induction.load(options.run)
+    run = read_run(options.run, options.quiet)
     found = make_report(run, most_words=options.words, most_sentences=options.sentences)
     with atomic_output(options.html) as out:
         out.write(page(found, Path(options.run).name or options.run).encode())

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from hiddenite.cli.common import OnlyJson, Output, json_line
-from hiddenite.cli.induce_options import FILES, TAGGED_FORMATS, Column
+from hiddenite.cli.induce_options import FILES, TAGGED_FORMATS, Column, read_run
 from hiddenite.errors import FormatError, OptionError, shorten
 from hiddenite.files.corpus import input_name
 from hiddenite.files.output import atomic_output
@@ -134,7 +135,8 @@ def plot_command(options: PlotOptions) -> None:
     options.hush()
     if options.kind != "table" and options.output == "-":
         raise OptionError("output", "is required: name a file for the picture, for example run.png")
-    loaded = [(Path(run).name or run, Induction.load(run)) for run in options.runs]
+    read = Induction.load if options.kind == "log-joint" else partial(read_run, quiet=options.quiet)
+    loaded = [(Path(run).name or run, read(run)) for run in options.runs]
     if options.kind == "log-joint":
         plot_log_joint(loaded, options.output, seconds=options.seconds)
     elif options.kind == "classes":

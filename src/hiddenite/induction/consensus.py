@@ -36,18 +36,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import merge_tags
-from hiddenite.induction.evaluation import best_matching
+from hiddenite._core import agree, agree_in_groups, match_labels, merge_tags, shared_weights
 from hiddenite.induction.text import Text
 from hiddenite.records import equal_fields
 
-VOTES = 3  # rounds
-SMOOTHING = 0.01  # added to each count of a label table
-MAX_STEPS = 200
-GROUPS, GROUP_STEPS = 96, 10  # of chains, and the most steps that their latent classes take
+MAX_STEPS = 200  # of latent classes
+DRAFTS = 10
+GROUPS, GROUP_STEPS = 96, 10  # of chains, for a draft, and the most steps that their latent classes take
 LEAST_GROUPED = 8  # chains
-LEAST_GAIN = 1e-7  # of the log likelihood, in a step, per token
-DOUBT = 0.1  # of the votes, in the first step
 
 Labels = NDArray[np.int32]  # [chain, item]
 Floats = NDArray[np.float64]
@@ -75,24 +71,21 @@ class Consensus:
 
 
 def find_consensus(
-    labels: Labels, weights: Floats, num_classes: int, chains: Sequence[int], random: np.random.Generator
+    labels: Labels,
+    weights: Floats,
+    num_classes: int,
+    chains: Sequence[int],
+    random: np.random.Generator,
+    *,
+    threads: int = 0,
 ) -> Consensus:
     """Combine the labels of some chains; ``weights`` says how many tokens an item has."""
     tuples, item_tuple = np.unique(labels[list(chains)], axis=1, return_inverse=True)
     item_tuple = item_tuple.reshape(-1)
     sizes = np.bincount(item_tuple, weights).astype(np.float64)
-    witnesses, shared = tuples, shared_tokens(tuples, sizes, num_classes)
-    if len(chains) >= LEAST_GROUPED:
-        said = []
-        for _ in range(GROUPS):
-            group = random.choice(len(chains), len(chains) // 2, replace=False)
-            first = medoid(shared[np.ix_(group, group)])
-            said.append(agree(tuples[group], sizes, num_classes, first, GROUP_STEPS).argmax(axis=1))
-        witnesses = np.array(said, np.int32)
-        shared = shared_tokens(witnesses, sizes, num_classes)
-    posterior = agree(witnesses, sizes, num_classes, medoid(shared))
+    posterior = _drafted(tuples, sizes, num_classes, random, threads)
     classes = posterior.argmax(axis=1).astype(np.int32)
-    matched = np.array([match(row, classes, sizes, num_classes) for row in tuples])
+    matched = np.array([match_labels(row, classes, sizes, num_classes) for row in tuples])
     votes = count_votes(matched, num_classes)
     probabilities = (posterior + votes) / (len(matched) + 1)
     votes /= len(matched)
@@ -105,22 +98,31 @@ def find_consensus(
     )
 
 
+def _drafted(
+    labels: Labels, weights: Floats, num_classes: int, random: np.random.Generator, threads: int
+) -> Floats:
+    """Return [item, class] of the draft that agrees most with the others; of few chains there is one."""
+    if len(labels) < LEAST_GROUPED:
+        return agreed(labels, weights, num_classes, threads)
+    drafts = []
+    for _ in range(DRAFTS):
+        groups = [random.choice(len(labels), len(labels) // 2, replace=False) for _ in range(GROUPS)]
+        members = [group.tolist() for group in groups]
+        said = agree_in_groups(labels, weights, num_classes, members, GROUP_STEPS, threads)
+        drafts.append(agreed(said.reshape(GROUPS, -1), weights, num_classes, threads))
+    classes = np.array([draft.argmax(axis=1) for draft in drafts], np.int32)
+    return drafts[medoid(classes, weights, num_classes, threads)]
+
+
+def agreed(labels: Labels, weights: Floats, num_classes: int, threads: int = 0) -> Floats:
+    """Return [item, class]: how probable the classes are, by votes in the names of the medoid and beyond."""
+    first = medoid(labels, weights, num_classes, threads)
+    return agree(labels, weights, num_classes, first, MAX_STEPS, threads).reshape(-1, num_classes)
+
+
 def _agreement(votes: Floats, classes: NDArray[np.int32], weights: Floats) -> float:
     """Return the mean share of the votes that an item's class has."""
     return float(votes[np.arange(len(classes)), classes] @ weights / weights.sum())
-
-
-def agree(
-    labels: Labels, weights: Floats, num_classes: int, first: int, most_steps: int = MAX_STEPS
-) -> Floats:
-    """Return [item, class]: how probable the classes are by votes, begun with a chain, and latent classes."""
-    tuples, item_tuple = np.unique(labels, axis=1, return_inverse=True)
-    item_tuple = item_tuple.reshape(-1)
-    sizes = np.bincount(item_tuple, weights).astype(np.float64)
-    voted = vote(tuples, sizes, num_classes, first)
-    if len(labels) == 1:
-        return np.eye(num_classes)[voted][item_tuple]
-    return latent_classes(tuples, sizes, voted, num_classes, most_steps)[-1].posterior[item_tuple]
 
 
 def separate_kinds(found: Consensus, kinds: NDArray[np.int32], text: Text) -> Consensus:
@@ -164,17 +166,6 @@ def good_chains(log_joints: Floats, tolerance: float) -> list[int]:
 # ----------------------------------------------------------------------- votes
 
 
-def vote(labels: Labels, weights: Floats, num_classes: int, first: int) -> NDArray[np.int32]:
-    """Return the tag that most chains vote for; its name is that of the ``first`` chain."""
-    chosen: NDArray[np.int32] = labels[first]
-    for _ in range(VOTES):
-        matched = np.array([match(row, chosen, weights, num_classes) for row in labels])
-        votes = count_votes(matched, num_classes)
-        votes[np.arange(len(chosen)), chosen] += 0.5  # of equals the one that was chosen before
-        chosen = votes.argmax(axis=1).astype(np.int32)
-    return chosen
-
-
 def count_votes(labels: Labels, num_classes: int) -> Floats:
     """Return [item, class]: how many chains say so."""
     votes = np.zeros((labels.shape[1], num_classes))
@@ -183,115 +174,7 @@ def count_votes(labels: Labels, num_classes: int) -> Floats:
     return votes
 
 
-def shared_tokens(labels: Labels, weights: Floats, num_classes: int) -> Floats:
-    """Return [chain, chain]: the weight of the items on which two chains agree once they are matched."""
-    shared = np.zeros((len(labels), len(labels)))
-    for i, one in enumerate(labels):
-        for j in range(i + 1, len(labels)):
-            table = joint_weights(labels[j], one, weights, num_classes)
-            shared[i, j] = shared[j, i] = sum(table[pair] for pair in _counterparts(table))
-    return shared
-
-
-def medoid(shared: Floats) -> int:
-    """Return the chain that agrees most with the others; of equals the first."""
+def medoid(labels: Labels, weights: Floats, num_classes: int, threads: int = 0) -> int:
+    """Return the row that agrees most with the others once they are matched; of equals the first."""
+    shared = np.reshape(shared_weights(labels, weights, num_classes, threads), (len(labels), -1))
     return int(shared.sum(axis=0).argmax())
-
-
-def match(
-    labels: NDArray[np.int32], target: NDArray[np.int32], weights: Floats, num_classes: int
-) -> NDArray[np.int32]:
-    """Return the labels renamed one to one, so that the weight of those that equal ``target`` is greatest."""
-    names = np.full(num_classes, -1, np.int32)
-    for label, name in _counterparts(joint_weights(labels, target, weights, num_classes)):
-        names[label] = name
-    names[names < 0] = np.setdiff1d(np.arange(num_classes), names)
-    return names[labels]
-
-
-def _counterparts(table: Floats) -> list[tuple[int, int]]:
-    """Return the labels and their names, of all that occur."""
-    rows, columns = (np.flatnonzero(table.any(axis=axis)).tolist() for axis in (1, 0))
-    return [(rows[i], columns[j]) for i, j in best_matching(table[np.ix_(rows, columns)])]
-
-
-def joint_weights(
-    left: NDArray[np.int32], right: NDArray[np.int32], weights: Floats, num_classes: int
-) -> Floats:
-    """Return [left label, right label]: the weight of the items that have both."""
-    cells = np.bincount(left * num_classes + right, weights, num_classes**2)
-    return cells.astype(np.float64).reshape(num_classes, num_classes)
-
-
-# --------------------------------------------------------------- latent classes
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LatentStep:
-    """One step of expectation-maximisation."""
-
-    posterior: Floats  # [item, class]: p(class | labels of all chains)
-    objective: float  # ln p(labels) + ln of the prior; rises with every step
-
-
-def latent_classes(
-    labels: Labels,
-    weights: Floats,
-    first: NDArray[np.int32],
-    num_classes: int,
-    most_steps: int = MAX_STEPS,
-) -> list[LatentStep]:
-    """Fit a latent-class model from ``first`` on; return all steps, the last of which is the answer.
-
-    Label tables and class shares have Dirichlet priors of 1 + SMOOTHING, whose mode is taken; so no
-    probability is zero, and the posterior density rises with every step.
-    """
-    posterior = np.full((len(first), num_classes), DOUBT / num_classes)
-    posterior[np.arange(len(first)), first] += 1.0 - DOUBT
-    groups = [_group(row) for row in labels]
-    steps: list[LatentStep] = []
-    while len(steps) < most_steps:
-        steps.append(_step(groups, weights, posterior))
-        posterior = steps[-1].posterior
-        if len(steps) > 1:
-            gain = steps[-1].objective - steps[-2].objective
-            if gain < LEAST_GAIN * weights.sum():
-                break
-    return steps
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Groups:
-    """The items of one chain, put together by their label: sums over a label are then sums over a slice."""
-
-    labels: NDArray[np.int32]  # [item]
-    order: NDArray[np.int64]  # items, by label
-    begin: NDArray[np.int64]  # of each label that occurs, in ``order``
-    found: NDArray[np.int32]  # these labels
-
-
-def _group(labels: NDArray[np.int32]) -> _Groups:
-    order = np.argsort(labels, kind="stable")
-    found, begin = np.unique(labels[order], return_index=True)
-    return _Groups(labels, order, begin, found)
-
-
-def _step(chains: list[_Groups], weights: Floats, posterior: Floats) -> LatentStep:
-    """Find the tables given the posterior, and the posterior given the tables."""
-    num_classes = posterior.shape[1]
-    mass = posterior * weights[:, None]
-    shares = mass.sum(axis=0) + SMOOTHING
-    log_shares = np.log(shares / shares.sum())
-    logs = np.tile(log_shares, (len(posterior), 1))
-    prior = SMOOTHING * log_shares.sum()
-    for chain in chains:
-        table = np.full((num_classes, num_classes), SMOOTHING)  # [label, class]
-        table[chain.found] += np.add.reduceat(mass[chain.order], chain.begin, axis=0)
-        log_table = np.log(table / table.sum(axis=0))
-        logs += log_table[chain.labels]
-        prior += SMOOTHING * log_table.sum()
-    top = logs.max(axis=1, keepdims=True)
-    scaled = np.exp(logs - top)
-    totals = scaled.sum(axis=1, keepdims=True)
-    evidence = float(weights @ (np.log(totals) + top)[:, 0])
-    return LatentStep(scaled / totals, evidence + float(prior))

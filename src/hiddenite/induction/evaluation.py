@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenite._core import best_matching
 from hiddenite.errors import ModelError
 from hiddenite.records import equal_fields
 
@@ -51,7 +52,7 @@ class Comparison:
     @property
     def one_to_one(self) -> float:
         """The share of tokens that are right under the best matching of names."""
-        right = sum(int(self.counts[g, t]) for g, t in best_matching(self.counts))
+        right = sum(int(self.counts[g, t]) for g, t in best_matching(self.counts.astype(np.float64)))
         return right / self.tokens
 
     @property
@@ -73,7 +74,7 @@ class Comparison:
     def mapping(self, *, one_to_one: bool = False) -> dict[str, str]:
         """Return the gold tag that each induced tag is called; with one_to_one some may have none."""
         if one_to_one:
-            return {self.induced[t]: self.gold[g] for g, t in best_matching(self.counts)}
+            return {self.induced[t]: self.gold[g] for g, t in best_matching(self.counts.astype(np.float64))}
         best = self.counts.argmax(axis=0)
         return {name: self.gold[g] for name, g in zip(self.induced, best, strict=True)}
 
@@ -202,55 +203,3 @@ def _explained(counts: NDArray[np.int64]) -> float:
     given = np.divide(joint, columns, where=columns > 0, out=np.zeros_like(joint))
     logs = np.log(given, where=given > 0, out=np.zeros_like(given))
     return 1.0 + float(np.sum(joint * logs)) / entropy
-
-
-def best_matching(weights: NDArray[Any]) -> list[tuple[int, int]]:
-    """Return the pairs (row, column), each used at most once, of the largest total weight.
-
-    Rows are added one by one; each time the cheapest alternating path to a free column is found by Dijkstra
-    under the reduced costs  -weight - u[row] - v[column] >= 0  (Kuhn 1955, Jonker & Volgenant 1987).
-    """
-    if weights.shape[0] > weights.shape[1]:
-        return sorted((r, c) for c, r in best_matching(weights.T))
-    costs = -np.asarray(weights, dtype=np.float64)
-    num_rows, num_columns = costs.shape
-    u, v = np.zeros(num_rows), np.zeros(num_columns)
-    row_of = np.full(num_columns, -1)
-    for row in range(num_rows):
-        _augment(costs, u, v, row_of, row)
-    return sorted((int(r), c) for c, r in enumerate(row_of) if r >= 0)
-
-
-def _augment(
-    costs: NDArray[np.float64],
-    u: NDArray[np.float64],
-    v: NDArray[np.float64],
-    row_of: NDArray[np.int64],
-    start: int,
-) -> None:
-    """Match one more row along the cheapest alternating path, and keep the potentials feasible."""
-    num_columns = costs.shape[1]
-    distance = np.full(num_columns, np.inf)
-    before = np.full(num_columns, -1)  # the row that a column is reached from
-    done = np.zeros(num_columns, dtype=bool)
-    row, so_far = start, 0.0
-    while True:
-        through = so_far + costs[row] - u[row] - v
-        better = ~done & (through < distance)
-        distance[better], before[better] = through[better], row
-        column = int(np.argmin(np.where(done, np.inf, distance)))
-        so_far = float(distance[column])
-        if row_of[column] < 0:
-            break
-        done[column] = True
-        row = int(row_of[column])
-    u[start] += so_far
-    u[row_of[done]] += so_far - distance[done]
-    v[done] -= so_far - distance[done]
-    while True:
-        row = int(before[column])
-        place = np.flatnonzero(row_of == row)
-        row_of[column] = row
-        if row == start:
-            return
-        column = int(place[0])

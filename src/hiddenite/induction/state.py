@@ -59,6 +59,7 @@ class InductionState:
     """Chains over a text, and what they say."""
 
     _chains: list[InductionChain]
+    _threads: int
 
     def __init__(self, text: Text, options: InduceOptions) -> None:
         self.text = text
@@ -155,6 +156,7 @@ class InductionState:
                 self.options.tags,
                 good_chains(log_joints, self.options.tolerance),
                 np.random.default_rng([self.options.seed, self.num_chains]),  # chains have the numbers below
+                threads=self._threads,
             )
             if len(found.chains) == 1:  # there is no vote
                 found = replace(found, probabilities=self._kept_shares(found.chains[0]))

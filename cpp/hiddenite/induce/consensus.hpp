@@ -1,0 +1,64 @@
+// One labelling of items from several whose labels have nothing to do with each other:
+// labels are matched, vote, and a latent class behind each item is fitted.
+//
+// Rows are witnesses (chains of a sampler, or what groups of them said), columns are items
+// (words), a label is below the number of classes K; `weights` are of items. A label of one
+// row is matched with one of another so that the weight of the items on which they agree
+// is greatest. Votes begin with the names of one row; latent classes begin with the votes
+// and climb by expectation-maximisation (Dawid & Skene 1979) in
+//   p(t_1, .., t_C) = sum_k p(k) prod_c p_c(t_c | k).
+// Tables have Dirichlet priors whose mode is taken, so no probability is zero and every step
+// climbs. Items of equal labels are one item of their weight.
+//
+// A step costs distinct items x witnesses x classes. Everything is the same for any number
+// of threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace hiddenite::induce {
+
+struct Witnesses {
+  std::span<const std::int32_t> labels;  // [row, item]
+  std::span<const double> weights;       // [item]
+  std::size_t num_classes;
+
+  std::size_t num_items() const { return weights.size(); }
+  std::size_t num_rows() const { return labels.size() / weights.size(); }
+  std::span<const std::int32_t> row(std::size_t i) const { return labels.subspan(i * num_items(), num_items()); }
+};
+
+// Labels renamed one to one, so that the weight of those that equal `target` is greatest.
+std::vector<std::int32_t> match_labels(std::span<const std::int32_t> labels, std::span<const std::int32_t> target,
+                                       std::span<const double> weights, std::size_t num_classes);
+
+// [row, row]: the weight of the items on which two rows agree once they are matched; 0 with itself.
+std::vector<double> shared_weights(const Witnesses& witnesses, int threads);
+
+// The row that agrees most with the others; of equals the first.
+std::size_t medoid(std::span<const double> shared, std::size_t num_rows);
+
+// The label that most rows vote for; its name is that of the row `first`. Of equal ones that which had it before.
+std::vector<std::int32_t> vote(const Witnesses& witnesses, std::size_t first);
+
+struct LatentClasses {
+  std::vector<double> posterior;   // [item, class]
+  std::vector<double> objectives;  // after each step: ln p(labels) + ln of the prior
+};
+
+// Climbs from the classes `first` until a step gains too little, or for so many steps.
+LatentClasses fit_latent_classes(const Witnesses& witnesses, std::span<const std::int32_t> first,
+                                 std::size_t most_steps, int threads);
+
+// [item, class]: votes that begin with the names of the row `first`, then latent classes. One row answers alone.
+std::vector<double> agree(const Witnesses& witnesses, std::size_t first, std::size_t most_steps, int threads);
+
+// [group, item]: the class that each group of rows agrees on, begun with the names of its medoid.
+std::vector<std::int32_t> agree_in_groups(const Witnesses& witnesses,
+                                          const std::vector<std::vector<std::uint32_t>>& groups,
+                                          std::size_t most_steps, int threads);
+
+}  // namespace hiddenite::induce
