@@ -75,8 +75,7 @@ def read_run(path: str | os.PathLike[str], threads: int) -> Induction:
         )
         _check_text(text)
         options = InduceOptions(**archive.header["options"])
-        clusters: dict[str, int] | None = {} if options.start == "clusters" else None
-        run = Induction(text, options, threads=threads, clusters=clusters)
+        run = Induction.without_chains(text, options, threads)
         _restore(run, archive)
         return run
 

@@ -6,9 +6,8 @@ often right than what either says. The tags of different chains have nothing to 
 1.  chains whose log joint is far below the best are left out, half of them at most: three that have failed
     would outvote one,
 2.  the tags of each chain are matched one to one with those of the chain that agrees most with the others,
-    the medoid, so that as many tokens as possible agree (:func:`best_matching`); then each word gets the tag
-    that most chains vote for, the medoid's if none has more. Twice more the chains are matched with what was
-    voted, and vote again;
+    the medoid, so that as many tokens as possible agree; then each word gets the tag that most chains vote
+    for, the medoid's if none has more. Twice more the chains are matched with what was voted, and vote again;
 3.  from there, expectation-maximisation fits a latent-class model (Dawid & Skene 1979): a word has one of
     K classes, and given the class each chain draws its tag independently,
 
@@ -18,6 +17,8 @@ often right than what either says. The tags of different chains have nothing to 
 
 4.  where this ends depends on which chains there are, so with eight chains or more it is done for 96 groups,
     each half of the chains by chance, and then once more for what the groups said instead of the chains;
+    which groups are drawn still matters, so there are ten such drafts, and the one counts that agrees most
+    with the others;
 5.  a class of several kinds, say of commas and of «and», which stand in like places, is divided, and for each
     part too many the two classes of one kind are merged whose merging loses least mutual information of
     neighbours (:func:`separate_kinds`).
@@ -25,7 +26,7 @@ often right than what either says. The tags of different chains have nothing to 
 Chains are not independent given the class, so the posterior of this model is far too sure. What a word's
 confidence is made of are votes: one of each chain, matched with the consensus, and the posterior as one more.
 
-Only the distinct tuples of tags matter, each with its number of tokens: some thousands.
+Steps 2 and 3 are in the core (``cpp/hiddenite/induce/consensus.hpp``).
 """
 
 from __future__ import annotations

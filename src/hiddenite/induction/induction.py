@@ -88,17 +88,34 @@ class Induction(InductionState):
         """
         if (clusters is None) == (options.start == "clusters"):
             raise ModelError("the start is clusters, expected a mapping from words to clusters with it")
+        self._set_up(text, options, threads, checkpoint, executor)
+        if not self._resume():
+            with _pool(self._threads) as pool:
+                numbers = range(options.num_chains)
+                first = list(pool.map(lambda chain: self._first_tags(chain, clusters), numbers))
+            self._chains = self._make(self.stage, first)
+
+    def _set_up(
+        self,
+        text: Text,
+        options: InduceOptions,
+        threads: int,
+        checkpoint: str | os.PathLike[str] | None = None,
+        executor: Executor | None = None,
+    ) -> None:
         super().__init__(text, options)
         self._threads = threads or os.cpu_count() or 1
         self._executor = executor
         self._checkpoint = None if checkpoint is None else Path(checkpoint)
         self._writing_seconds = 0.0  # the last time
         self._saved_at, self._num_saved = time.monotonic(), 0
-        if not self._resume():
-            with _pool(self._threads) as pool:
-                numbers = range(options.num_chains)
-                first = list(pool.map(lambda chain: self._first_tags(chain, clusters), numbers))
-            self._chains = self._make(self.stage, first)
+
+    @classmethod
+    def without_chains(cls, text: Text, options: InduceOptions, threads: int) -> Induction:
+        """Return a run whose chains are still to be put there: they need no first tags."""
+        run = cls.__new__(cls)
+        run._set_up(text, options, threads)
+        return run
 
     def _first_tags(self, chain: int, clusters: Mapping[str, int] | None) -> NDArray[np.int32]:
         """Draw or look up the tags that a chain starts from."""
