@@ -99,7 +99,7 @@ class InduceOptions(Options):
         when={"model": (CONSENSUS,)},
     )
     tolerance: float = option(
-        0.015,
+        0.009,
         "A chain is left out whose log joint is lower than the best by more than this share of it; half of "
         "the chains always stay.",
         least=0.0,
