@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "bindings.hpp"
 #include "hiddenite/induce/matching.hpp"
@@ -16,6 +17,12 @@ namespace {
 
 using LabelRows = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using WeightTable = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+constexpr std::size_t MOST_CLASSES = 4096;  // tables have their square
+
+void check_classes(std::size_t num_classes) {
+  if (num_classes > MOST_CLASSES) throw nb::value_error("expected at most 4096 classes");
+}
 
 bool are_labels(std::span<const std::int32_t> labels, std::size_t num_classes) {
   return std::all_of(labels.begin(), labels.end(),
@@ -37,12 +44,13 @@ std::span<const std::int32_t> classes_of(const Input<std::int32_t>& labels, std:
 }
 
 Witnesses witnesses_of(const LabelRows& labels, const Input<double>& weights, std::size_t num_classes) {
+  check_classes(num_classes);
   const Witnesses witnesses{{labels.data(), labels.size()}, {weights.data(), weights.size()}, num_classes};
   if (labels.shape(0) == 0 || labels.shape(1) == 0 || labels.shape(1) != weights.size()) {
     throw nb::value_error("expected rows of labels, one for each weight");
   }
   if (!are_labels(witnesses.labels, num_classes)) throw nb::value_error("a label is out of range");
-  if (!are_weights(witnesses.weights)) throw nb::value_error("expected weights of zero or more");
+  if (!are_weights(witnesses.weights)) throw nb::value_error("expected finite weights of zero or more");
   return witnesses;
 }
 
@@ -59,16 +67,24 @@ void bind_consensus(nb::module_& m) {
           if (!std::all_of(cells.begin(), cells.end(), [](double cell) { return std::isfinite(cell); })) {
             throw nb::value_error("expected finite weights");
           }
+          const WithoutGil release;
           return best_matching(cells, weights.shape(0), weights.shape(1));
         },
         "weights"_a, "Pairs (row, column), each used at most once, of the largest total weight.");
   m.def("match_labels",
         [](const Input<std::int32_t>& labels, const Input<std::int32_t>& target, const Input<double>& weights,
            std::size_t num_classes) {
+          check_classes(num_classes);
           const std::span<const double> of_item{weights.data(), weights.size()};
-          if (!are_weights(of_item)) throw nb::value_error("expected weights of zero or more");
-          return to_array(match_labels(classes_of(labels, of_item.size(), num_classes),
-                                       classes_of(target, of_item.size(), num_classes), of_item, num_classes));
+          if (!are_weights(of_item)) throw nb::value_error("expected finite weights of zero or more");
+          const auto from = classes_of(labels, of_item.size(), num_classes);
+          const auto to = classes_of(target, of_item.size(), num_classes);
+          std::vector<std::int32_t> renamed;
+          {
+            const WithoutGil release;
+            renamed = match_labels(from, to, of_item, num_classes);
+          }
+          return to_array(std::move(renamed));
         },
         "labels"_a, "target"_a, "weights"_a, "num_classes"_a,
         "Labels renamed one to one, so that the weight of those that equal the target is greatest.");
@@ -84,7 +100,12 @@ void bind_consensus(nb::module_& m) {
         [](const LabelRows& labels, const Input<double>& weights, std::size_t num_classes, std::size_t first) {
           const Witnesses witnesses = witnesses_of(labels, weights, num_classes);
           check_row(first, witnesses);
-          return to_array(vote(witnesses, first));
+          std::vector<std::int32_t> voted;
+          {
+            const WithoutGil release;
+            voted = vote(witnesses, first);
+          }
+          return to_array(std::move(voted));
         },
         "labels"_a, "weights"_a, "num_classes"_a, "first"_a,
         "The label that most rows vote for, in the names of the row first.");

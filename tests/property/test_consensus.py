@@ -15,12 +15,14 @@ import hiddenite
 from hiddenite import HiddeniteError, InduceOptions, Induction, ModelError
 from hiddenite._core import (
     agree_in_groups,
+    best_matching,
     latent_classes,
     match_labels,
     merge_tags,
     shared_weights,
     vote,
 )
+from hiddenite.induction import consensus
 from hiddenite.induction.consensus import (
     Consensus,
     Labels,
@@ -278,7 +280,6 @@ def test_labels_are_matched_as_no_other_names_would_be(
         renamed = match_labels(one, other, weights, num_classes)
         assert weights[renamed == other].sum() == best
         assert partition(renamed) == partition(one)
-    assert medoid(labels, weights, num_classes) == shared.sum(axis=0).argmax()
 
 
 def vote_as_defined(labels: Labels, weights: Any, num_classes: int, first: int) -> NDArray[Any]:
@@ -379,6 +380,18 @@ def test_labels_that_do_not_fit_are_refused() -> None:
         agree_in_groups(labels, weights, 3, [[]], 9)
     with pytest.raises(ValueError, match="no such row"):
         agree_in_groups(labels, weights, 3, [[1]], 9)
+    with pytest.raises(ValueError, match="finite weights"):
+        vote(labels, np.array([1.0, math.nan, 1.0]), 3, 0)
+    with pytest.raises(ValueError, match="out of range"):
+        vote(-labels, weights, 3, 0)
+    with pytest.raises(ValueError, match="a class for each item"):
+        match_labels(labels[0], np.array([0, 1], np.int32), weights, 3)
+    with pytest.raises(ValueError, match="finite weights"):
+        best_matching(np.array([[1.0, math.inf]]))
+    with pytest.raises(ValueError, match="at most 4096"):
+        shared_weights(labels, weights, 2**32)
+    with pytest.raises(ValueError, match="at most 4096"):
+        match_labels(labels[0], labels[0], weights, 2**32)
 
 
 def test_chains_far_below_the_best_do_not_vote() -> None:
@@ -511,6 +524,20 @@ def test_without_a_first_stage_nothing_is_merged() -> None:
 def test_options_without_effect_are_refused(options: dict[str, Any], error: str) -> None:
     with pytest.raises(HiddeniteError, match=error):
         InduceOptions(tags=3, **options)
+
+
+def test_the_draft_that_agrees_most_counts(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels, weights = rng.integers(4, size=(8, 300)).astype(np.int32), np.ones(300)
+    whole = find_consensus(labels, weights, 4, range(8), np.random.default_rng(1))
+    monkeypatch.setattr(consensus, "DRAFTS", 1)
+    random = np.random.default_rng(1)
+    drafts = [find_consensus(labels, weights, 4, range(8), random) for _ in range(10)]
+    shared = [
+        sum(shared_by_all_matchings(one.classes, other.classes, weights, 4) for other in drafts)
+        for one in drafts
+    ]
+    assert whole == drafts[int(np.argmax(shared))]
+    assert whole != drafts[int(np.argmin(shared))]  # the twin
 
 
 def test_groups_are_drawn_by_the_seed_and_only_of_many_chains(rng: np.random.Generator) -> None:

@@ -259,6 +259,33 @@ def test_a_checkpoint_is_gone_on_with(tmp_path: Path) -> None:
         )
 
 
+def test_a_kept_run_can_be_combined_otherwise(tmp_path: Path) -> None:
+    """Tolerance and kinds say nothing about sweeps, so these are kept; and so is what was said last."""
+
+    def run(seed: int = 1, **options: Any) -> Induction:
+        text = ["the dog barks , loudly", "a cat , 7 dogs", "the cat sleeps ."] * 4
+        return hiddenite.induce(
+            text,
+            4,
+            iterations=2,
+            start_iterations=2,
+            chains=4,
+            seed=seed,
+            checkpoint=tmp_path / "c",
+            **options,
+        )
+
+    run().run()
+    mixed = run(kinds="mix", tolerance=0.5)
+    assert mixed.is_finished
+    mixed.run()
+    assert Induction.load(tmp_path / "c").options.kinds == "mix"
+    assert Induction.load(tmp_path / "c").tags() == mixed.tags()
+    assert run().is_finished
+    with pytest.raises(FormatError, match="is a run with seed 1, not 2"):
+        run(seed=2, kinds="mix")
+
+
 def test_damaged_runs_are_refused(tmp_path: Path) -> None:
     run = small().run()
     run.save(tmp_path / "run")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "hiddenite/base/parallel.hpp"
 #include "hiddenite/induce/matching.hpp"
@@ -253,8 +254,9 @@ std::vector<double> agree(const Witnesses& witnesses, std::size_t first, std::si
   const Distinct distinct(witnesses);
   const Witnesses tuples = distinct.witnesses(k);
   const auto voted = vote(tuples, first);
-  std::vector<double> of_tuple(voted.size() * k);
+  std::vector<double> of_tuple;
   if (witnesses.num_rows() == 1) {
+    of_tuple.resize(voted.size() * k);
     for (std::size_t t = 0; t < voted.size(); ++t) of_tuple[t * k + static_cast<std::size_t>(voted[t])] = 1.0;
   } else {
     of_tuple = fit_latent_classes(tuples, voted, most_steps, threads).posterior;

@@ -8,9 +8,9 @@
 // and climb by expectation-maximisation (Dawid & Skene 1979) in
 //   p(t_1, .., t_C) = sum_k p(k) prod_c p_c(t_c | k).
 // Tables have Dirichlet priors whose mode is taken, so no probability is zero and every step
-// climbs. Items of equal labels are one item of their weight.
+// climbs. `agree` takes items of equal labels for one item of their weight.
 //
-// A step costs distinct items x witnesses x classes. Everything is the same for any number
+// A step costs items x witnesses x classes. Everything is the same for any number
 // of threads.
 #pragma once
 

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "hiddenite/base/interrupt.hpp"
+
 namespace hiddenite::induce {
 
 namespace {
@@ -16,7 +18,10 @@ class Matching {
   Matching(std::vector<double> costs, std::size_t num_rows, std::size_t num_columns)
       : columns_(num_columns), costs_(std::move(costs)), u_(num_rows), v_(num_columns), distance_(num_columns),
         before_(num_columns), done_(num_columns), row_of_(num_columns, NONE), column_of_(num_rows, NONE) {
-    for (std::size_t row = 0; row < num_rows; ++row) add(row);
+    for (std::size_t row = 0; row < num_rows; ++row) {
+      base::check_interrupt();
+      add(row);
+    }
   }
 
   const std::vector<std::size_t>& columns() const { return column_of_; }

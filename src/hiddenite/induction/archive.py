@@ -26,7 +26,7 @@ from hiddenite.errors import FormatError
 from hiddenite.files.archive import Archive, read_archive, write_archive
 from hiddenite.induction.induction import CHECKPOINT_FILE, Induction
 from hiddenite.induction.lexicon import ClassTally
-from hiddenite.induction.options import InduceOptions
+from hiddenite.induction.options import OF_COMBINING, InduceOptions
 from hiddenite.induction.state import Sweeps
 from hiddenite.induction.text import Text
 
@@ -92,27 +92,38 @@ def saved_seed(folder: str | os.PathLike[str]) -> int | None:
     )
 
 
-def resume_run(run: Induction, path: str | os.PathLike[str]) -> None:
-    """Bring a new run to the state of a checkpoint; it must be of the same text and options."""
+def resume_run(run: Induction, path: str | os.PathLike[str]) -> bool:
+    """Bring a new run to the state of a checkpoint; it must be of the same text and options.
 
-    def read(archive: Archive) -> None:
-        options = run.options.to_dict()
+    Those that only say how chains are combined may differ. Return whether they are the same.
+    """
+
+    def read(archive: Archive) -> bool:
+        options, kept = run.options.to_dict(), archive.header.get("options")
         what = ""
-        if archive.header.get("options") != options:
-            what = _difference(archive.header.get("options"), options)
+        if _of_chains(kept) != _of_chains(options):
+            what = _difference(kept, options)
         elif archive.header.get("text") != run.text.digest():
             what = "is a run of another text"
         if what:
             raise FormatError(os.fspath(path), None, f"{what}; {_RESUME_HINT}")
         _restore(run, archive)
+        return kept == options
 
-    read_archive(path, FORMAT, VERSION, _DAMAGED_HINT, read)
+    return read_archive(path, FORMAT, VERSION, _DAMAGED_HINT, read)
+
+
+def _of_chains(options: Any) -> Any:
+    """Return the options without those that no sweep knows."""
+    if not isinstance(options, dict):
+        return None
+    return {name: value for name, value in options.items() if name not in OF_COMBINING}
 
 
 def _difference(found: Any, expected: dict[str, Any]) -> str:
     """Say what the first option is that differs."""
     if isinstance(found, dict):
-        for name, value in expected.items():
+        for name, value in _of_chains(expected).items():
             if found.get(name) != value:
                 return f"is a run with {name.replace('_', '-')} {found.get(name)}, not {value}"
     return "is a run with other options"

@@ -26,7 +26,7 @@ often right than what either says. The tags of different chains have nothing to 
 Chains are not independent given the class, so the posterior of this model is far too sure. What a word's
 confidence is made of are votes: one of each chain, matched with the consensus, and the posterior as one more.
 
-Steps 2 and 3 are in the core (``cpp/hiddenite/induce/consensus.hpp``).
+Steps 2 to 4, but for the drafts, are in the core (``cpp/hiddenite/induce/consensus.hpp``).
 """
 
 from __future__ import annotations

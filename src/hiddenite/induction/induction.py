@@ -272,8 +272,8 @@ class Induction(InductionState):
             raise FormatError(str(self._checkpoint), None, "is a file, expected a folder to keep the run in")
         resumes = self._checkpoint_file.exists()
         if resumes:
-            resume_run(self, self._checkpoint_file)
-            self._num_saved = len(self.history)
+            is_same = resume_run(self, self._checkpoint_file)
+            self._num_saved = len(self.history) if is_same else 0  # written anew
         if not self.is_finished:
             self._prepare_checkpoint(self._checkpoint)
         return resumes

@@ -29,6 +29,7 @@ Stage = Literal["start", "main"]  # a run's one-tag or wide stage before its mod
 VARIANTS = ("published", "singletons", "heads")  # of the lexicon's classes
 CASES = ("fold", "keep")  # of the first letter, where its capital says nothing
 KINDS = ("separate", "mix")
+OF_COMBINING = ("tolerance", "kinds")  # options that no sweep knows
 SPELLINGS = ("hierarchical", "dirichlet")
 STARTS = ("random", "type", "one-tag", "exchange", "mixed", "clusters")
 SAMPLERS = {  # by model, the default first
