@@ -156,12 +156,12 @@ def everywhere(judgements: Iterable[Judgement]) -> Judgement:
 # -------------------------------------------------------------------- pictures
 
 
-def panels(number: int, width: float = 4.2, height: float = 3.4) -> tuple[Any, list[Any]]:
-    """Return a figure with panels in a row."""
+def panels(number: int, width: float = 4.2, height: float = 3.4, *, rows: int = 1) -> tuple[Any, list[Any]]:
+    """Return a figure with so many panels in each row."""
     from matplotlib.figure import Figure  # noqa: PLC0415  (only pictures need it)
 
-    figure = Figure(figsize=(width * number, height))
-    return figure, [figure.add_subplot(1, number, i + 1) for i in range(number)]
+    figure = Figure(figsize=(width * number, height * rows))
+    return figure, [figure.add_subplot(rows, number, i + 1) for i in range(number * rows)]
 
 
 def finish(figure: Any, axes: Iterable[Any], *, legend: Mapping[str, Any] | None = None) -> Any:

@@ -1,12 +1,13 @@
 """The published lexicon model against heads, sweep by sweep: what the first sweeps cost, where it freezes.
 
-    python experiments/lexicon_drift.py [--seeds 1 2 ...] [--sweeps N] [--page]
+    python experiments/lexicon_drift.py [CORPUS ...] [--seeds 1 2 ...] [--sweeps N] [--page]
 
-Lex-HMM+LM in two variants on a small text, the Yoruba treebank of tagged/ud, with as many tags as its gold
-standard has. Both start from the same one-tag run of a seed; sweep 0 is its end. After each sweep: the log
-joint, the many-to-one accuracy of the present tags, the mean number of tags in a word's class and of those
-that its tokens have, and the share of the words in the largest class. A seed of a variant that is done is
-kept in experiments/results/lexicon-drift.json; ``--page`` only draws docs/img/induce-drift.png of it.
+Lex-HMM+LM in two variants on two texts, the Yoruba treebank of tagged/ud and the sample of the Wall Street
+Journal, with as many tags as their gold standards have. Both start from the same one-tag run of a seed;
+sweep 0 is its end. After each sweep: the log joint, the many-to-one accuracy of the present tags, the mean
+number of tags in a word's class and of those that its tokens have, and the share of the words in the largest
+class. A seed of a variant that is done is kept in experiments/results/lexicon-drift-CORPUS.json; ``--page``
+only draws docs/img/induce-drift.png of it.
 """
 
 from __future__ import annotations
@@ -33,11 +34,16 @@ from report import machine  # isort: skip
 from hiddenite.induction import Induction
 from hiddenite.induction.options import InduceOptions
 
-CORPUS = "yoruba"
+CORPORA = {"yoruba": "Yoruba, 39,000 tokens, 17 tags", "wsj": "WSJ sample, 94,000 tokens, 45 tags"}
 VARIANTS = ("published", "heads")
-KEPT = RESULTS / "lexicon-drift.json"
 PICTURE = ROOT / "docs" / "img" / "induce-drift.png"
 Curves = dict[str, list[float]]
+Record = dict[str, Any]  # of a corpus: its runs by variant and seed, how many sweeps they have
+
+
+def kept(corpus: str) -> Path:
+    """Return where the runs of a corpus are kept."""
+    return RESULTS / f"lexicon-drift-{corpus}.json"
 
 
 def many_to_one(tags: NDArray[np.int32], gold: NDArray[np.int64]) -> float:
@@ -47,9 +53,9 @@ def many_to_one(tags: NDArray[np.int32], gold: NDArray[np.int64]) -> float:
     return 100 * float(table.max(axis=1).sum() / len(gold))
 
 
-def gold_tags() -> NDArray[np.int64]:
+def gold_tags(corpus: str) -> NDArray[np.int64]:
     """Return the gold tags of all tokens as numbers."""
-    names = [tag for sentence in sentences(CORPUS) for _, tag in sentence]
+    names = [tag for sentence in sentences(corpus) for _, tag in sentence]
     return np.unique(names, return_inverse=True)[1]
 
 
@@ -70,17 +76,18 @@ def note(run: Induction, gold: NDArray[np.int64], curves: Curves) -> None:
         curves.setdefault(name, []).append(value)
 
 
-def drift(variant: str, seed: int, sweeps: int) -> Curves:
+def drift(corpus: str, variant: str, seed: int, sweeps: int) -> Curves:
     """Return the curves of a run; the first point of each but the log joint is the end of the start."""
     options = InduceOptions(
-        tags=NUM_TAGS[CORPUS],
+        tags=NUM_TAGS[corpus],
         model="lex+lm",
         variant=variant,
         seed=seed,
         iterations=sweeps,
         burn_in=sweeps - 1,  # so that the tags asked for are the present ones
     )
-    run, gold, curves = Induction(text(CORPUS), options, threads=1), gold_tags(), dict[str, list[float]]()
+    run, gold = Induction(text(corpus), options, threads=1), gold_tags(corpus)
+    curves: Curves = {}
     with contextlib.closing(iter(run)) as iterator:
         for sweep in iterator:
             if sweep.stage == "main" or sweep.index == sweep.total:
@@ -99,27 +106,30 @@ def _band(axis: Any, rows: list[list[float]], label: str, colour: str) -> None:
     axis.plot(xs, np.mean(rows, axis=0), color=colour, lw=2, label=label)
 
 
-def draw(runs: dict[str, Curves]) -> Any:
-    """Return the picture: four panels over sweeps."""
-    figure, axes = panels(4, 3.4, 3.2)
+def draw(records: dict[str, Record]) -> Any:
+    """Return the picture: of each corpus a row of four panels over sweeps."""
+    figure, axes = panels(4, 3.4, 3.2, rows=len(records))
     shown: list[tuple[str, str, str, Callable[[list[float]], list[float]]]] = [
         ("many_to_one", "Accuracy", "many-to-one, %", list),
         ("log_joint", "Log joint", "thousand nats above sweep 1", lambda r: [(v - r[1]) / 1e3 for v in r]),
         ("class_size", "Tags in a word's class", "mean over the words", list),
         ("largest_class", "Largest class", "share of the words, %", lambda r: [100 * v for v in r]),
     ]
-    for axis, (name, title, label, scale) in zip(axes, shown, strict=True):
+    cells = [(corpus, record["runs"], *one) for corpus, record in records.items() for one in shown]
+    for axis, (corpus, runs, name, title, label, scale) in zip(axes, cells, strict=True):
         for i, variant in enumerate(VARIANTS):
             rows = [scale(run[name]) for key, run in runs.items() if key.startswith(variant)]
             if name == "log_joint":  # the start is of another model
                 rows = [[float("nan"), *row[1:]] for row in rows]
             _band(axis, rows, variant, f"C{i}")
-        axis.set(title=title, xlabel="sweeps after the start", ylabel=label)
+        heading = f"{CORPORA[corpus]}\n{title}" if name == shown[0][0] else title
+        axis.set_title(heading, loc="left", fontsize=10)
+        axis.set(xlabel="sweeps after the start", ylabel=label)
     return finish(figure, axes[:1])
 
 
 def summary(runs: dict[str, Curves]) -> str:
-    """Return the means at some sweeps, for the page's paragraph."""
+    """Return means at some sweeps and the range at the end, for the page's paragraphs."""
     lines = []
     for variant in VARIANTS:
         mine = [run for key, run in runs.items() if key.startswith(variant)]
@@ -127,30 +137,36 @@ def summary(runs: dict[str, Curves]) -> str:
             means = np.mean([run[name] for run in mine], axis=0)
             points = dict.fromkeys([*(n for n in (0, 5, 10, 20) if n < len(means)), len(means) - 1])
             values = ", ".join(f"{n}: {means[n]:.3f}" for n in points)
-            lines.append(f"{variant}, {name}, {len(mine)} seeds: {values}")
+            ends = sorted(run[name][-1] for run in mine)
+            lines.append(f"{variant}, {name}, {len(mine)} seeds: {values} ({ends[0]:.3f} to {ends[-1]:.3f})")
     return "\n".join(lines)
 
 
 def main() -> None:
     """Run the seeds that are missing, then draw."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("corpora", nargs="*", metavar="CORPUS", choices=[*CORPORA, []])
     parser.add_argument("--seeds", nargs="+", type=int, default=list(range(1, 11)))
     parser.add_argument("--sweeps", type=int, default=40)
     parser.add_argument("--page", action="store_true", help="only draw")
     given = parser.parse_args()
-    record = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {"runs": {}}
-    if not given.page and record.get("sweeps", given.sweeps) != given.sweeps:
-        parser.error(f"{KEPT.name} has runs of {record['sweeps']} sweeps; remove it first")
-    for seed in () if given.page else given.seeds:
-        for variant in VARIANTS:
-            key = f"{variant}-{seed}"
-            if key not in record["runs"]:
-                record["runs"][key] = drift(variant, seed, given.sweeps)
-                record |= {"corpus": CORPUS, "sweeps": given.sweeps, "machine": machine()}
-                write_json(KEPT, record)
-                print(key, f"{record['runs'][key]['many_to_one'][-1]:.1f}", flush=True)
-    draw(record["runs"]).savefig(PICTURE, dpi=110, metadata={"Software": None})
-    print(summary(record["runs"]))
+    for corpus in () if given.page else given.corpora or CORPORA:
+        file = kept(corpus)
+        record: Record = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"runs": {}}
+        if record.get("sweeps", given.sweeps) != given.sweeps:
+            parser.error(f"{file.name} has runs of {record['sweeps']} sweeps; remove it first")
+        for seed in given.seeds:
+            for variant in VARIANTS:
+                key = f"{variant}-{seed}"
+                if key not in record["runs"]:
+                    record["runs"][key] = drift(corpus, variant, seed, given.sweeps)
+                    record |= {"corpus": corpus, "sweeps": given.sweeps, "machine": machine()}
+                    write_json(file, record)
+                    print(corpus, key, f"{record['runs'][key]['many_to_one'][-1]:.1f}", flush=True)
+    records = {name: json.loads(kept(name).read_text("utf-8")) for name in CORPORA if kept(name).exists()}
+    draw(records).savefig(PICTURE, dpi=110, metadata={"Software": None})
+    for corpus, record in records.items():
+        print(f"{CORPORA[corpus]}\n{summary(record['runs'])}")
 
 
 if __name__ == "__main__":
