@@ -39,7 +39,7 @@ def test_plain_text_becomes_tagged_text(place: Path) -> None:
     assert done.status == 0
     assert done.stdout == b""
     assert re.fullmatch(
-        r"hiddenite: seed 1\nhiddenite: log joint -\d+\.\d, consensus of \d+ of 16 chains"
+        r"hiddenite: seed 1\nhiddenite: log joint -\d+\.\d, consensus of \d+ of 24 chains"
         r"(, each agreeing with it on [\d.]+ % of the tokens on average"
         r"|: the others are too improbable \(--tolerance\))"
         r"(, [\d.]+ effective samples of \d+)?\n",

@@ -101,7 +101,7 @@ class RunOptions(Column, Output, Threads, Ray):
 def run_command(options: RunOptions) -> None:
     """Find parts of speech in plain text, one sentence a line; no tagged text is needed.
 
-    Each token gets one of K tags, T0 to T(K-1). By default 16 chains are combined into a consensus; of the
+    Each token gets one of K tags, T0 to T(K-1). By default 24 chains are combined into a consensus; of the
     papers' models (--model) a token gets the tag it has in most samples after the burn-in. A run that was
     interrupted continues from its --checkpoint when the same command is given again, and ends with the same
     tags. On a cluster (--ray) chains run next to each other, with the same result.
