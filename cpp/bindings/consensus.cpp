@@ -109,6 +109,20 @@ void bind_consensus(nb::module_& m) {
         },
         "labels"_a, "weights"_a, "num_classes"_a, "first"_a,
         "The label that most rows vote for, in the names of the row first.");
+  m.def("most_agreed",
+        [](const LabelRows& labels, const Input<double>& weights, std::size_t num_classes, const LabelRows& beginnings,
+           int threads) {
+          const Witnesses witnesses = witnesses_of(labels, weights, num_classes);
+          const Witnesses begun = witnesses_of(beginnings, weights, num_classes);
+          Agreed found;
+          {
+            const WithoutGil release;
+            found = most_agreed(witnesses, begun.labels, threads);
+          }
+          return std::pair(to_array(std::move(found.classes)), found.weight);
+        },
+        "labels"_a, "weights"_a, "num_classes"_a, "beginnings"_a, "threads"_a = 0,
+        "(classes, the weight on which rows agree with them), where voting from the beginnings ends best.");
   m.def("latent_classes",
         [](const LabelRows& labels, const Input<double>& weights, std::size_t num_classes,
            const Input<std::int32_t>& first, std::size_t most_steps, int threads) {

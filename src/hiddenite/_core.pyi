@@ -1472,6 +1472,11 @@ def shared_weights(labels: Annotated[NDArray[numpy.int32], dict(shape=(None, Non
 def vote(labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_classes: int, first: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
     """The label that most rows vote for, in the names of the row first."""
 
+def most_agreed(labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_classes: int, beginnings: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int = 0) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], float]:
+    """
+    (classes, the weight on which rows agree with them), where voting from the beginnings ends best.
+    """
+
 def latent_classes(labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_classes: int, first: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], most_steps: int, threads: int = 0) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], list[float]]:
     """(posterior [item, class], flat; the objective after each step)."""
 

@@ -19,10 +19,10 @@ from hiddenite._core import (
     latent_classes,
     match_labels,
     merge_tags,
+    most_agreed,
     shared_weights,
     vote,
 )
-from hiddenite.induction import consensus
 from hiddenite.induction.consensus import (
     Consensus,
     Labels,
@@ -376,6 +376,8 @@ def test_labels_that_do_not_fit_are_refused() -> None:
         vote(labels, weights, 3, 1)
     with pytest.raises(ValueError, match="a class for each item"):
         latent_classes(labels, weights, 3, np.array([0, 1, 3], np.int32), 9)
+    with pytest.raises(ValueError, match="one for each weight"):
+        most_agreed(labels, weights, 3, labels[:, :2])
     with pytest.raises(ValueError, match="a group is empty"):
         agree_in_groups(labels, weights, 3, [[]], 9)
     with pytest.raises(ValueError, match="no such row"):
@@ -417,9 +419,9 @@ def run_of(**options: Any) -> Induction:
     )
 
 
-def test_the_default_is_a_consensus_of_16_chains() -> None:
+def test_the_default_is_a_consensus_of_24_chains() -> None:
     options = InduceOptions(tags=45)
-    assert (options.model, options.chains, options.start) == ("consensus", 16, "mixed")
+    assert (options.model, options.chains, options.start) == ("consensus", 24, "mixed")
     assert (options.start_iterations, options.iterations) == (30, 20)
     assert (options.num_tags("start"), options.num_tags("main")) == (72, 45)
     assert InduceOptions(tags=200).num_tags("start") == 255
@@ -526,18 +528,35 @@ def test_options_without_effect_are_refused(options: dict[str, Any], error: str)
         InduceOptions(tags=3, **options)
 
 
-def test_the_draft_that_agrees_most_counts(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+def agreement(labels: Labels, classes: NDArray[Any], weights: Any, num_classes: int) -> float:
+    """The weight on which rows agree with the classes, under their best names."""
+    return sum(shared_by_all_matchings(row, classes, weights, num_classes) for row in labels)
+
+
+@given(witnesses(), st.integers(0, 2**32 - 1))
+def test_voting_anew_ends_where_the_rows_agree_most(
+    case: tuple[Labels, NDArray[np.float64], int], seed: int
+) -> None:
+    """The weight is that of the classes, no beginning has more, and from the end nothing is gained."""
+    labels, weights, num_classes = case
+    random = np.random.default_rng(seed)
+    beginnings = random.integers(num_classes, size=(4, len(weights)), dtype=np.int32)
+    classes, weight = most_agreed(labels, weights, num_classes, beginnings)
+    assert weight == agreement(labels, classes, weights, num_classes)
+    assert weight >= max(agreement(labels, row, weights, num_classes) for row in beginnings)
+    again, same = most_agreed(labels, weights, num_classes, classes[None])
+    assert (again.tolist(), same) == (classes.tolist(), weight)
+
+
+def test_many_chains_get_the_classes_on_which_they_agree_most(rng: np.random.Generator) -> None:
     labels, weights = rng.integers(4, size=(8, 300)).astype(np.int32), np.ones(300)
-    whole = find_consensus(labels, weights, 4, range(8), np.random.default_rng(1))
-    monkeypatch.setattr(consensus, "DRAFTS", 1)
-    random = np.random.default_rng(1)
-    drafts = [find_consensus(labels, weights, 4, range(8), random) for _ in range(10)]
-    shared = [
-        sum(shared_by_all_matchings(one.classes, other.classes, weights, 4) for other in drafts)
-        for one in drafts
-    ]
-    assert whole == drafts[int(np.argmax(shared))]
-    assert whole != drafts[int(np.argmin(shared))]  # the twin
+    found = find_consensus(labels, weights, 4, range(8), np.random.default_rng(1))
+    best = agreement(labels, found.classes, weights, 4)
+    ends = [most_agreed(labels, weights, 4, row[None])[1] for row in labels]
+    assert best >= max(ends)
+    assert min(ends) < max(ends)  # where voting begins matters
+    one_vote = vote(labels, weights, 4, 0)
+    assert best > agreement(labels, one_vote, weights, 4)  # the twin
 
 
 def test_groups_are_drawn_by_the_seed_and_only_of_many_chains(rng: np.random.Generator) -> None:

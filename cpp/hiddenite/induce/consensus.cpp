@@ -172,6 +172,28 @@ class LatentClassModel {
   std::vector<double> log_shares_, priors_, evidence_;  // of classes, rows, blocks
 };
 
+// What rows vote for once they are matched with `classes`, of equals the class before; and the weight on which they
+// agree with `classes`.
+Agreed vote_once(const Witnesses& witnesses, std::span<const std::int32_t> classes) {
+  base::check_interrupt();
+  const std::size_t k = witnesses.num_classes;
+  std::vector<double> votes(witnesses.num_items() * k);
+  Agreed found{std::vector<std::int32_t>(classes.begin(), classes.end()), 0.0};
+  for (std::size_t row = 0; row < witnesses.num_rows(); ++row) {
+    const auto matched = match_labels(witnesses.row(row), classes, witnesses.weights, k);
+    for (std::size_t i = 0; i < matched.size(); ++i) {
+      votes[i * k + static_cast<std::size_t>(matched[i])] += 1.0;
+      if (matched[i] == classes[i]) found.weight += witnesses.weights[i];
+    }
+  }
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    double* const own = votes.data() + i * k;
+    own[classes[i]] += 0.5;
+    found.classes[i] = static_cast<std::int32_t>(std::max_element(own, own + k) - own);
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<std::int32_t> match_labels(std::span<const std::int32_t> labels, std::span<const std::int32_t> target,
@@ -217,21 +239,25 @@ std::size_t medoid(std::span<const double> shared, std::size_t num_rows) {
 std::vector<std::int32_t> vote(const Witnesses& witnesses, std::size_t first) {
   const auto begun = witnesses.row(first);
   std::vector<std::int32_t> chosen(begun.begin(), begun.end());
-  const std::size_t k = witnesses.num_classes;
-  for (int round = 0; round < VOTES; ++round) {
-    base::check_interrupt();
-    std::vector<double> votes(witnesses.num_items() * k);
-    for (std::size_t row = 0; row < witnesses.num_rows(); ++row) {
-      const auto matched = match_labels(witnesses.row(row), chosen, witnesses.weights, k);
-      for (std::size_t i = 0; i < matched.size(); ++i) votes[i * k + static_cast<std::size_t>(matched[i])] += 1.0;
-    }
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-      double* const own = votes.data() + i * k;
-      own[chosen[i]] += 0.5;
-      chosen[i] = static_cast<std::int32_t>(std::max_element(own, own + k) - own);
-    }
-  }
+  for (int round = 0; round < VOTES; ++round) chosen = vote_once(witnesses, chosen).classes;
   return chosen;
+}
+
+Agreed most_agreed(const Witnesses& witnesses, std::span<const std::int32_t> beginnings, int threads) {
+  const std::size_t n = witnesses.num_items();
+  std::vector<Agreed> ends(beginnings.size() / n);
+  base::parallel_for(ends.size(), threads, [&](std::size_t b, int) {
+    const auto begun = beginnings.subspan(b * n, n);
+    std::vector<std::int32_t> classes(begun.begin(), begun.end());
+    ends[b].weight = -1.0;
+    while (true) {
+      Agreed next = vote_once(witnesses, classes);  // its weight is that of `classes`
+      if (next.weight <= ends[b].weight) return;
+      ends[b] = {std::exchange(classes, std::move(next.classes)), next.weight};
+    }
+  });
+  return *std::max_element(ends.begin(), ends.end(),
+                           [](const Agreed& a, const Agreed& b) { return a.weight < b.weight; });
 }
 
 LatentClasses fit_latent_classes(const Witnesses& witnesses, std::span<const std::int32_t> first,

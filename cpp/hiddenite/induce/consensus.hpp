@@ -44,6 +44,15 @@ std::size_t medoid(std::span<const double> shared, std::size_t num_rows);
 // The label that most rows vote for; its name is that of the row `first`. Of equal ones that which had it before.
 std::vector<std::int32_t> vote(const Witnesses& witnesses, std::size_t first);
 
+struct Agreed {
+  std::vector<std::int32_t> classes;  // [item]
+  double weight;                      // of the items, over all rows, whose label is their class once the row is matched
+};
+
+// From each of the `beginnings`, [number, item]: rows are matched with the classes and vote anew for as long as the
+// weight on which they agree rises. Returns the end of greatest weight, of equals the first.
+Agreed most_agreed(const Witnesses& witnesses, std::span<const std::int32_t> beginnings, int threads);
+
 struct LatentClasses {
   std::vector<double> posterior;   // [item, class]
   std::vector<double> objectives;  // after each step: ln p(labels) + ln of the prior

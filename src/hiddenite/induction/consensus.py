@@ -16,17 +16,19 @@ often right than what either says. The tags of different chains have nothing to 
     which learns which tags of which chain to trust. A word gets its most probable class.
 
 4.  where this ends depends on which chains there are, so with eight chains or more it is done for 96 groups,
-    each half of the chains by chance, and then once more for what the groups said instead of the chains;
-    which groups are drawn still matters, so there are ten such drafts, and the one counts that agrees most
-    with the others;
+    each half of the chains by chance, and once more for what the groups said instead of the chains. These are
+    beginnings, and so is each chain: from each, chains are matched and vote for as long as they agree with
+    what is voted on more and more tokens, and the end on which they agree most counts (``most_agreed``): a
+    partition at the least mean distance from the chains, as far as was searched;
 5.  a class of several kinds, say of commas and of «and», which stand in like places, is divided, and for each
     part too many the two classes of one kind are merged whose merging loses least mutual information of
     neighbours (:func:`separate_kinds`).
 
 Chains are not independent given the class, so the posterior of this model is far too sure. What a word's
-confidence is made of are votes: one of each chain, matched with the consensus, and the posterior as one more.
+confidence is made of are votes: one of each chain, matched with the consensus, and the posterior as one more,
+of many chains the consensus itself.
 
-Steps 2 to 4, but for the drafts, are in the core (``cpp/hiddenite/induce/consensus.hpp``).
+Steps 2 to 4 are in the core (``cpp/hiddenite/induce/consensus.hpp``).
 """
 
 from __future__ import annotations
@@ -37,13 +39,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import agree, agree_in_groups, match_labels, merge_tags, shared_weights
+from hiddenite._core import agree, agree_in_groups, match_labels, merge_tags, most_agreed, shared_weights
 from hiddenite.induction.text import Text
 from hiddenite.records import equal_fields
 
 MAX_STEPS = 200  # of latent classes
-DRAFTS = 10
-GROUPS, GROUP_STEPS = 96, 10  # of chains, for a draft, and the most steps that their latent classes take
+GROUPS, GROUP_STEPS = 96, 10  # of chains, and the most steps that their latent classes take
 LEAST_GROUPED = 8  # chains
 
 Labels = NDArray[np.int32]  # [chain, item]
@@ -84,7 +85,7 @@ def find_consensus(
     tuples, item_tuple = np.unique(labels[list(chains)], axis=1, return_inverse=True)
     item_tuple = item_tuple.reshape(-1)
     sizes = np.bincount(item_tuple, weights).astype(np.float64)
-    posterior = _drafted(tuples, sizes, num_classes, random, threads)
+    posterior = _posterior(tuples, sizes, num_classes, random, threads)
     classes = posterior.argmax(axis=1).astype(np.int32)
     matched = np.array([match_labels(row, classes, sizes, num_classes) for row in tuples])
     votes = count_votes(matched, num_classes)
@@ -99,20 +100,18 @@ def find_consensus(
     )
 
 
-def _drafted(
+def _posterior(
     labels: Labels, weights: Floats, num_classes: int, random: np.random.Generator, threads: int
 ) -> Floats:
-    """Return [item, class] of the draft that agrees most with the others; of few chains there is one."""
+    """Return [item, class]: of many chains 1 for the classes on which they agree most."""
     if len(labels) < LEAST_GROUPED:
         return agreed(labels, weights, num_classes, threads)
-    drafts = []
-    for _ in range(DRAFTS):
-        groups = [random.choice(len(labels), len(labels) // 2, replace=False) for _ in range(GROUPS)]
-        members = [group.tolist() for group in groups]
-        said = agree_in_groups(labels, weights, num_classes, members, GROUP_STEPS, threads)
-        drafts.append(agreed(said.reshape(GROUPS, -1), weights, num_classes, threads))
-    classes = np.array([draft.argmax(axis=1) for draft in drafts], np.int32)
-    return drafts[medoid(classes, weights, num_classes, threads)]
+    groups = [random.choice(len(labels), len(labels) // 2, replace=False).tolist() for _ in range(GROUPS)]
+    said = agree_in_groups(labels, weights, num_classes, groups, GROUP_STEPS, threads).reshape(GROUPS, -1)
+    of_groups = agreed(said, weights, num_classes, threads).argmax(axis=1).astype(np.int32)
+    beginnings = np.vstack([of_groups[None], said, labels])
+    classes, _ = most_agreed(labels, weights, num_classes, beginnings, threads)
+    return np.eye(num_classes)[classes]
 
 
 def agreed(labels: Labels, weights: Floats, num_classes: int, threads: int = 0) -> Floats:
