@@ -19,6 +19,7 @@ from hiddenite.hmmlm.model import HMMLanguageModel
 from tests.e2e.command import start, succeed
 from tests.hmm_oracle import random_chain
 from tests.models import train
+from tests.shared import machine_speed
 
 MOST_CPU_SECONDS = 2 * 0.5  # after the signal: half a second for each of two threads
 FIRST, LAST = 0.3, 2.5  # moments, in seconds of processor time; before the first the interpreter begins
@@ -70,9 +71,10 @@ CONTINUED = {
 
 
 def make_inputs(folder: Path, part: int = LINES) -> None:
-    """Write a text of three megabytes, its first lines in several forms, and a model of each kind."""
+    """Write a text of three megabytes or more, its first lines in several forms, and a model of each kind."""
     rng = np.random.default_rng(1)
-    rows = [row[: rng.integers(4, 11)] % NUM_WORDS for row in rng.zipf(1.3, size=(LINES, 10))]
+    size, part = round(LINES * machine_speed()), round(part * machine_speed())
+    rows = [row[: rng.integers(4, 11)] % NUM_WORDS for row in rng.zipf(1.3, size=(size, 10))]
     lines = [" ".join(f"w{i}" for i in row) for row in rows]
     other = [" ".join(f"v{i}" for i in reversed(row)) for row in rows]
     few = part // 6
@@ -95,7 +97,7 @@ def make_inputs(folder: Path, part: int = LINES) -> None:
     succeed(folder, *tag.split())
     align = "align train few.txt other.txt --sweeps 1,1,2 --chains 1 --seed 1 --output model.align --quiet"
     succeed(folder, *align.split())
-    (folder / "proved.txt").write_text("".join(f"{line}\n" for line in lines[: LINES // 180]))
+    (folder / "proved.txt").write_text("".join(f"{line}\n" for line in lines[: size // 180]))
     prove = f"decode proved.txt --proof model.proof {TYPOS}"
     succeed(folder, *prove.split())
     (folder / "out").unlink()

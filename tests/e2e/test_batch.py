@@ -16,6 +16,7 @@ import pytest
 
 from tests.e2e.command import HIDDENITE, environment, names, run, start, succeed
 from tests.models import train
+from tests.shared import machine_speed
 
 SENTENCES = ["the dog barks .", "the cat sleeps .", "a dog sleeps .", "the dog and the cat bark !"] * 2
 KEYS = ["843 364 22757 0", "843 228 753377 0", "2 364 753377 0", "843 364 263 843 228 2275 0", ""]
@@ -256,7 +257,10 @@ def cpu_seconds_by_thread(process: subprocess.Popen[bytes]) -> dict[str, float]:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_no_more_threads_work_than_asked_for(tmp_path: Path, lm: Path, threads: int) -> None:
     keys = tmp_path / "keys.txt"
-    keys.write_text("843 364 22757 0 843 364 263 843 228 2275 0 2 364 753377 0 843 228 753377 0\n" * 15_000)
+    keys.write_text(
+        "843 364 22757 0 843 364 263 843 228 2275 0 2 364 753377 0 843 228 753377 0\n"
+        * round(15_000 * machine_speed())
+    )
     arguments: list[str | Path] = ["sample", "--lm", lm, "--channel", "keypad", "-n", "20", "--seed", "1"]
     arguments += ["--json", keys, "--output", "out", "--threads", str(threads), "--quiet"]
     process = start(tmp_path, arguments)

@@ -7,6 +7,7 @@ first second; what is run to its end has a smaller text.
 import functools
 import os
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -81,7 +82,7 @@ def check_continued(
         again = f"{line} {resume if number else ''}"
         while (found := interrupt(parted, again, moment)) is None and number == 0:
             (parted / "out").unlink()
-            (parted / "state").unlink(missing_ok=True)  # it says that all is done
+            forget(parted / "state")  # it says that all is done
             longest = moment = 0.8 * moment
             assert moment > FIRST, f"{command} is done before it can be interrupted"
         if found is None:
@@ -91,6 +92,13 @@ def check_continued(
         succeed(parted, *f"{line} {resume}".split())
     assert not late
     assert (parted / "out").read_bytes() == (whole / "out").read_bytes()
+
+
+def forget(checkpoint: Path) -> None:
+    """Remove a checkpoint, which is a file or a folder."""
+    if checkpoint.is_dir():
+        shutil.rmtree(checkpoint)
+    checkpoint.unlink(missing_ok=True)
 
 
 def seeded(rng: np.random.Generator) -> random.Random:
