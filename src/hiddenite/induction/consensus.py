@@ -56,7 +56,7 @@ class Consensus:
     """What chains agree on."""
 
     classes: NDArray[np.int32]  # [item]: the most probable one; of the item's kind, if these are separate
-    probabilities: Floats  # [item, class]: mean over the chains' votes and the latent-class posterior
+    probabilities: Floats  # [item, class]: mean over the votes of the chains and of the consensus itself
     votes: Floats  # [item, class]: share of the chains that say so
     chains: tuple[int, ...]  # those that voted
     agreement: float  # mean share of the tokens to which a chain gives their class
