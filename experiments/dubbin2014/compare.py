@@ -38,8 +38,8 @@ FULL = {
     "data": "the Penn Treebank sample, whole (94,000 words); UD English-EWT and Brown for table 2",
     "differs": "a twelfth of the paper's WSJ; English texts in place of other languages, which have a page "
     "of their own. Our lexicon chain starts from a short one-tag run and has more moves than the published "
-    "one; the row `random start` has no such run. One-tag runs have as many sweeps as a lexicon chain and its "
-    "start together. Types have 10 particles instead of 100.",
+    "one; the row `random start` has no such run. One-tag runs have as many sweeps as a lexicon chain and "
+    "its start together. Types have 10 particles instead of 100.",
 }
 PAPER = {  # many-to-one, hours, WSJ
     "lex": (71.1, 7.9),
