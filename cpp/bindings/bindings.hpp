@@ -5,7 +5,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -71,6 +73,14 @@ inline std::string_view bytes_of(const FileBytes& file) {
 // An array that is only read, and a copy of it.
 template <class T>
 using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Refuses what are not the bounds of sentences of so many tokens.
+inline void check_bounds(std::span<const std::int64_t> offsets, std::size_t num_tokens) {
+  if (offsets.empty() || offsets.front() != 0 || offsets.back() != static_cast<std::int64_t>(num_tokens) ||
+      !std::is_sorted(offsets.begin(), offsets.end())) {
+    throw nb::value_error("expected the bounds of sentences");
+  }
+}
 
 template <class T>
 std::vector<T> to_vector(const Input<T>& values) {

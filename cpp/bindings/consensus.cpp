@@ -1,10 +1,12 @@
 #include "hiddenite/induce/consensus.hpp"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "bindings.hpp"
@@ -109,20 +111,24 @@ void bind_consensus(nb::module_& m) {
         },
         "labels"_a, "weights"_a, "num_classes"_a, "first"_a,
         "The label that most rows vote for, in the names of the row first.");
-  m.def("most_agreed",
+  m.def("most_telling",
         [](const LabelRows& labels, const Input<double>& weights, std::size_t num_classes, const LabelRows& beginnings,
-           int threads) {
+           const Input<std::int32_t>& tokens, const Input<std::int64_t>& offsets, int threads) {
           const Witnesses witnesses = witnesses_of(labels, weights, num_classes);
           const Witnesses begun = witnesses_of(beginnings, weights, num_classes);
+          const ItemText text{{tokens.data(), tokens.size()}, {offsets.data(), offsets.size()}};
+          if (!are_labels(text.tokens, weights.size())) throw nb::value_error("a token is no item");
+          check_bounds(text.offsets, text.tokens.size());
           Agreed found;
           {
             const WithoutGil release;
-            found = most_agreed(witnesses, begun.labels, threads);
+            found = most_telling(witnesses, text, begun.labels, threads);
           }
-          return std::pair(to_array(std::move(found.classes)), found.weight);
+          return std::tuple(to_array(std::move(found.classes)), found.weight, found.told);
         },
-        "labels"_a, "weights"_a, "num_classes"_a, "beginnings"_a, "threads"_a = 0,
-        "(classes, the weight on which rows agree with them), where voting from the beginnings ends best.");
+        "labels"_a, "weights"_a, "num_classes"_a, "beginnings"_a, "tokens"_a, "offsets"_a, "threads"_a = 0,
+        "(classes, the weight on which rows agree with them, nats that they tell), of the ends of voting that which "
+        "tells most of the labels and of the next class.");
   m.def("latent_classes",
         [](const LabelRows& labels, const Input<double>& weights, std::size_t num_classes,
            const Input<std::int32_t>& first, std::size_t most_steps, int threads) {

@@ -291,10 +291,7 @@ void bind_merging(nb::module_& m) {
            const std::vector<std::int32_t>& kinds) {
           const std::vector<std::int32_t> of_token = to_vector(tags);
           const std::vector<std::int64_t> bounds = to_vector(offsets);
-          if (bounds.empty() || bounds.front() != 0 || bounds.back() != static_cast<std::int64_t>(of_token.size()) ||
-              !std::is_sorted(bounds.begin(), bounds.end())) {
-            throw nb::value_error("expected the bounds of sentences");
-          }
+          check_bounds(bounds, of_token.size());
           MergedTags found;
           {
             const WithoutGil release;

@@ -1472,9 +1472,9 @@ def shared_weights(labels: Annotated[NDArray[numpy.int32], dict(shape=(None, Non
 def vote(labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_classes: int, first: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
     """The label that most rows vote for, in the names of the row first."""
 
-def most_agreed(labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_classes: int, beginnings: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int = 0) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], float]:
+def most_telling(labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_classes: int, beginnings: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], tokens: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 0) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], float, float]:
     """
-    (classes, the weight on which rows agree with them), where voting from the beginnings ends best.
+    (classes, the weight on which rows agree with them, nats that they tell), of the ends of voting that which tells most of the labels and of the next class.
     """
 
 def latent_classes(labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_classes: int, first: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], most_steps: int, threads: int = 0) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], list[float]]:

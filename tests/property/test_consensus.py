@@ -19,7 +19,7 @@ from hiddenite._core import (
     latent_classes,
     match_labels,
     merge_tags,
-    most_agreed,
+    most_telling,
     shared_weights,
     vote,
 )
@@ -203,18 +203,25 @@ def partition(classes: NDArray[Any]) -> list[int]:
     return [number.setdefault(c, len(number)) for c in classes.tolist()]
 
 
-def agree(labels: Labels, weights: NDArray[np.float64], num_classes: int) -> Any:
-    return find_consensus(labels, weights, num_classes, range(len(labels)), np.random.default_rng(1))
+def text_of(counts: NDArray[Any], rng: np.random.Generator) -> Text:
+    """Draw a text whose word i occurs ``counts[i]`` times."""
+    tokens = rng.permutation(np.repeat(np.arange(len(counts), dtype=np.int32), counts))
+    bounds = np.unique([0, *rng.integers(len(tokens), size=len(tokens) // 9), len(tokens)])
+    return Text(tuple(f"w{i}" for i in range(len(counts))), tokens, bounds.astype(np.int64))
+
+
+def agree(text: Text, labels: Labels, num_classes: int, **more: Any) -> Any:
+    return find_consensus(text, labels, num_classes, range(len(labels)), np.random.default_rng(1), **more)
 
 
 @pytest.mark.parametrize("num_chains", [1, 2, 3, 5, 9])
 @pytest.mark.parametrize("num_classes", [1, 2, 7])
 def test_names_of_tags_do_not_matter(rng: np.random.Generator, num_chains: int, num_classes: int) -> None:
     labels = chains_of(rng, num_chains, 200, num_classes)
-    weights = rng.random(200) + 0.1  # no ties
-    found = agree(labels, weights, num_classes)
+    text = text_of(rng.integers(1, 200, size=200), rng)  # few ties
+    found = agree(text, labels, num_classes)
     renamed = np.array([rng.permutation(num_classes)[row] for row in labels], np.int32)
-    again = agree(renamed, weights, num_classes)
+    again = agree(text, renamed, num_classes)
     assert partition(again.classes) == partition(found.classes)
     assert again.confidence == pytest.approx(found.confidence, abs=1e-6)
     assert again.agreement == pytest.approx(found.agreement)
@@ -224,7 +231,7 @@ def test_names_of_tags_do_not_matter(rng: np.random.Generator, num_chains: int, 
 def test_chains_that_agree_give_their_answer(rng: np.random.Generator, num_chains: int) -> None:
     one = rng.integers(9, size=300).astype(np.int32)
     labels = np.array([rng.permutation(9)[one] for _ in range(num_chains)], np.int32)
-    found = agree(labels, rng.integers(1, 50, size=300).astype(float), 9)
+    found = agree(text_of(rng.integers(1, 50, size=300), rng), labels, 9)
     assert partition(found.classes) == partition(one)
     assert found.agreement == pytest.approx(1.0)
     assert (found.confidence > 0.9).all()
@@ -232,9 +239,11 @@ def test_chains_that_agree_give_their_answer(rng: np.random.Generator, num_chain
 
 
 def test_order_of_items_does_not_matter(rng: np.random.Generator) -> None:
-    labels, weights = chains_of(rng, 3, 200, 6), rng.random(200) + 0.1
+    labels, text = chains_of(rng, 3, 200, 6), text_of(rng.integers(1, 200, size=200), rng)
     order = rng.permutation(200)
-    found, shuffled = agree(labels, weights, 6), agree(labels[:, order], weights[order], 6)
+    words = tuple(text.words[i] for i in order)
+    other = Text(words, np.argsort(order).astype(np.int32)[text.tokens], text.begin)
+    found, shuffled = agree(text, labels, 6), agree(other, labels[:, order], 6)
     assert shuffled.classes.tolist() == found.classes[order].tolist()
 
 
@@ -244,7 +253,7 @@ def test_the_consensus_is_nearer_to_the_truth_than_its_chains(rng: np.random.Gen
     noise = rng.random((3, 2000)) < 0.2
     labels = np.where(noise, rng.integers(8, size=(3, 2000)), truth).astype(np.int32)
     weights = np.ones(2000)
-    found = agree(labels, weights, 8)
+    found = agree(text_of(np.ones(2000, int), rng), labels, 8)
     right = (match_labels(found.classes, truth, weights, 8) == truth).mean()
     assert right > max((row == truth).mean() for row in labels) + 0.05
     sure = found.confidence > 0.95
@@ -349,11 +358,8 @@ def test_a_wrong_step_is_found_out() -> None:
 
 def test_threads_and_many_items_change_nothing(rng: np.random.Generator) -> None:
     """More than a block of items, so that sums are made of parts."""
-    labels, weights = chains_of(rng, 9, 3000, 6), rng.random(3000) + 0.1
-    found = [
-        find_consensus(labels, weights, 6, range(9), np.random.default_rng(1), threads=n) for n in (1, 3)
-    ]
-    assert found[0] == found[1]
+    labels, text = chains_of(rng, 9, 3000, 6), text_of(rng.integers(1, 20, size=3000), rng)
+    assert agree(text, labels, 6, threads=1) == agree(text, labels, 6, threads=3)
 
 
 def test_groups_say_what_they_would_say_alone(rng: np.random.Generator) -> None:
@@ -377,7 +383,11 @@ def test_labels_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="a class for each item"):
         latent_classes(labels, weights, 3, np.array([0, 1, 3], np.int32), 9)
     with pytest.raises(ValueError, match="one for each weight"):
-        most_agreed(labels, weights, 3, labels[:, :2])
+        most_telling(labels, weights, 3, labels[:, :2], labels[0], np.array([0, 3]))
+    with pytest.raises(ValueError, match="a token is no item"):
+        most_telling(labels, weights, 3, labels, np.array([3], np.int32), np.array([0, 1]))
+    with pytest.raises(ValueError, match="bounds of sentences"):
+        most_telling(labels, weights, 3, labels, labels[0], np.array([0, 2]))
     with pytest.raises(ValueError, match="a group is empty"):
         agree_in_groups(labels, weights, 3, [[]], 9)
     with pytest.raises(ValueError, match="no such row"):
@@ -403,7 +413,9 @@ def test_chains_far_below_the_best_do_not_vote() -> None:
     assert good_chains(log_joints, 1.0) == [1, 2, 0]
     assert good_chains(np.array([-1030.0, -1000.0, -1010.0, -1020.0]), 0.0) == [1, 2]  # half of them stay
     labels = np.array([[0, 0, 0], [0, 1, 1], [0, 0, 1]], np.int32)
-    found = find_consensus(labels, np.ones(3), 2, good_chains(log_joints, 0.0), np.random.default_rng(1))
+    random = np.random.default_rng(1)
+    text = Text.of(["a b c"])
+    found = find_consensus(text, labels, 2, good_chains(log_joints, 0.0), random)
     assert found.chains == (1,)
     assert partition(found.classes) == [0, 1, 1]
 
@@ -533,41 +545,79 @@ def agreement(labels: Labels, classes: NDArray[Any], weights: Any, num_classes: 
     return sum(shared_by_all_matchings(row, classes, weights, num_classes) for row in labels)
 
 
+def told(text: Text, labels: Labels, classes: NDArray[Any], weights: NDArray[Any]) -> float:
+    """Nats that classes tell of the rows' labels, by the definition, and of the next word's class."""
+    of_rows = 0.0
+    for row in labels.tolist():
+        joint: dict[tuple[int, int], float] = {}
+        for c, label, weight in zip(classes.tolist(), row, weights.tolist(), strict=True):
+            joint[c, label] = joint.get((c, label), 0.0) + weight
+        for (c, label), n in joint.items():
+            left = sum(m for (a, _), m in joint.items() if a == c)
+            right = sum(m for (_, b), m in joint.items() if b == label)
+            if n > 0:
+                of_rows += n / weights.sum() * math.log(n * weights.sum() / (left * right))
+    tags, offsets, num_classes = classes[text.tokens].tolist(), text.bounds().tolist(), int(classes.max()) + 1
+    pairs = len(tags) + len(offsets) - 1
+    of_next = mutual_information(tags, offsets, list(range(num_classes)), num_classes) / pairs
+    return of_rows / len(labels) + of_next
+
+
 @given(witnesses(), st.integers(0, 2**32 - 1))
-def test_voting_anew_ends_where_the_rows_agree_most(
+def test_of_the_ends_of_voting_the_most_telling_one_is_taken(
     case: tuple[Labels, NDArray[np.float64], int], seed: int
 ) -> None:
-    """The weight is that of the classes, no beginning has more, and from the end nothing is gained."""
+    """Weight and nats are those of the classes, nothing is gained from there, no beginning ends better."""
     labels, weights, num_classes = case
     random = np.random.default_rng(seed)
+    text = text_of(random.integers(1, 4, size=len(weights)), random)
     beginnings = random.integers(num_classes, size=(4, len(weights)), dtype=np.int32)
-    classes, weight = most_agreed(labels, weights, num_classes, beginnings)
+
+    def end(rows: NDArray[Any]) -> tuple[NDArray[Any], float, float]:
+        return most_telling(labels, weights, num_classes, rows, text.tokens, text.bounds())
+
+    classes, weight, nats = end(beginnings)
     assert weight == agreement(labels, classes, weights, num_classes)
-    assert weight >= max(agreement(labels, row, weights, num_classes) for row in beginnings)
-    again, same = most_agreed(labels, weights, num_classes, classes[None])
+    assert nats == pytest.approx(told(text, labels, classes, weights), abs=ATOL)
+    again, same, _ = end(classes[None])
     assert (again.tolist(), same) == (classes.tolist(), weight)
+    alone = [end(row[None]) for row in beginnings]
+    for row, one in zip(beginnings, alone, strict=True):
+        assert one[1] >= agreement(labels, row, weights, num_classes)
+    assert nats == max(one[2] for one in alone)
 
 
-def test_many_chains_get_the_classes_on_which_they_agree_most(rng: np.random.Generator) -> None:
-    labels, weights = rng.integers(4, size=(8, 300)).astype(np.int32), np.ones(300)
-    found = find_consensus(labels, weights, 4, range(8), np.random.default_rng(1))
-    best = agreement(labels, found.classes, weights, 4)
-    ends = [most_agreed(labels, weights, 4, row[None])[1] for row in labels]
-    assert best >= max(ends)
+def test_nats_are_of_neighbours_too() -> None:
+    """The twin: the same classes of the same words, in another order."""
+    labels, weights = np.array([[0, 1]], np.int32), np.array([2.0, 2.0])
+    nats = [
+        most_telling(labels, weights, 2, labels, np.array(tokens, np.int32), np.array([0, 4]))[2]
+        for tokens in ([0, 1, 0, 1], [0, 0, 1, 1])
+    ]
+    assert nats[0] > nats[1] + 0.1
+
+
+def test_many_chains_get_the_most_telling_classes_that_they_agree_on(rng: np.random.Generator) -> None:
+    labels, text = rng.integers(4, size=(8, 300)).astype(np.int32), text_of(np.ones(300, int), rng)
+    weights = np.ones(300)
+    found = agree(text, labels, 4)
+    best = told(text, labels, found.classes, weights)
+    place = (text.tokens, text.bounds())
+    ends = [most_telling(labels, weights, 4, row[None], *place)[2] for row in labels]
+    assert best >= max(ends) - ATOL
     assert min(ends) < max(ends)  # where voting begins matters
     one_vote = vote(labels, weights, 4, 0)
-    assert best > agreement(labels, one_vote, weights, 4)  # the twin
+    assert best > told(text, labels, one_vote, weights)  # the twin
 
 
 def test_groups_are_drawn_by_the_seed_and_only_of_many_chains(rng: np.random.Generator) -> None:
-    weights = np.ones(300)
+    text = text_of(np.ones(300, int), rng)
     for num_chains, draws in ((7, 0), (8, 1)):
         labels = np.array([rng.integers(4, size=300) for _ in range(num_chains)], np.int32)  # no agreement
         random = np.random.default_rng(1)
-        found = find_consensus(labels, weights, 4, range(num_chains), random)
+        found = find_consensus(text, labels, 4, range(num_chains), random)
         assert (random.random() != np.random.default_rng(1).random()) == bool(draws)
-        again = find_consensus(labels, weights, 4, range(num_chains), np.random.default_rng(1))
-        assert found == again
+        assert found == agree(text, labels, 4)
         assert found.probabilities.sum(axis=1) == pytest.approx(np.ones(300))
 
 

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "hiddenite/base/parallel.hpp"
+#include "hiddenite/induce/information.hpp"
 #include "hiddenite/induce/matching.hpp"
+#include "hiddenite/induce/merging.hpp"
 
 namespace hiddenite::induce {
 
@@ -178,7 +180,7 @@ Agreed vote_once(const Witnesses& witnesses, std::span<const std::int32_t> class
   base::check_interrupt();
   const std::size_t k = witnesses.num_classes;
   std::vector<double> votes(witnesses.num_items() * k);
-  Agreed found{std::vector<std::int32_t>(classes.begin(), classes.end()), 0.0};
+  Agreed found{std::vector<std::int32_t>(classes.begin(), classes.end()), 0.0, 0.0};
   for (std::size_t row = 0; row < witnesses.num_rows(); ++row) {
     const auto matched = match_labels(witnesses.row(row), classes, witnesses.weights, k);
     for (std::size_t i = 0; i < matched.size(); ++i) {
@@ -192,6 +194,19 @@ Agreed vote_once(const Witnesses& witnesses, std::span<const std::int32_t> class
     found.classes[i] = static_cast<std::int32_t>(std::max_element(own, own + k) - own);
   }
   return found;
+}
+
+// Nats, see `Agreed`.
+double told_by(std::span<const std::int32_t> classes, const Witnesses& witnesses, const ItemText& text) {
+  const std::size_t k = witnesses.num_classes;
+  double of_labels = 0.0;
+  for (std::size_t row = 0; row < witnesses.num_rows(); ++row) {
+    of_labels += mutual_information(joint_weights(classes, witnesses.row(row), witnesses.weights, k), k);
+  }
+  std::vector<std::int32_t> of_token(text.tokens.size());
+  for (std::size_t i = 0; i < of_token.size(); ++i) of_token[i] = classes[static_cast<std::size_t>(text.tokens[i])];
+  return of_labels / static_cast<double>(witnesses.num_rows()) +
+         neighbour_information(of_token, text.offsets, static_cast<unsigned>(k));
 }
 
 }  // namespace
@@ -243,7 +258,8 @@ std::vector<std::int32_t> vote(const Witnesses& witnesses, std::size_t first) {
   return chosen;
 }
 
-Agreed most_agreed(const Witnesses& witnesses, std::span<const std::int32_t> beginnings, int threads) {
+Agreed most_telling(const Witnesses& witnesses, const ItemText& text, std::span<const std::int32_t> beginnings,
+                    int threads) {
   const std::size_t n = witnesses.num_items();
   std::vector<Agreed> ends(beginnings.size() / n);
   base::parallel_for(ends.size(), threads, [&](std::size_t b, int) {
@@ -252,12 +268,13 @@ Agreed most_agreed(const Witnesses& witnesses, std::span<const std::int32_t> beg
     ends[b].weight = -1.0;
     while (true) {
       Agreed next = vote_once(witnesses, classes);  // its weight is that of `classes`
-      if (next.weight <= ends[b].weight) return;
-      ends[b] = {std::exchange(classes, std::move(next.classes)), next.weight};
+      if (next.weight <= ends[b].weight) break;
+      ends[b] = {std::exchange(classes, std::move(next.classes)), next.weight, 0.0};
     }
+    ends[b].told = told_by(ends[b].classes, witnesses, text);
   });
   return *std::max_element(ends.begin(), ends.end(),
-                           [](const Agreed& a, const Agreed& b) { return a.weight < b.weight; });
+                           [](const Agreed& a, const Agreed& b) { return a.told < b.told; });
 }
 
 LatentClasses fit_latent_classes(const Witnesses& witnesses, std::span<const std::int32_t> first,

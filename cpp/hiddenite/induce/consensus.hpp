@@ -44,14 +44,22 @@ std::size_t medoid(std::span<const double> shared, std::size_t num_rows);
 // The label that most rows vote for; its name is that of the row `first`. Of equal ones that which had it before.
 std::vector<std::int32_t> vote(const Witnesses& witnesses, std::size_t first);
 
+// A text whose tokens are items.
+struct ItemText {
+  std::span<const std::int32_t> tokens;
+  std::span<const std::int64_t> offsets;  // of sentences
+};
+
 struct Agreed {
   std::vector<std::int32_t> classes;  // [item]
-  double weight;                      // of the items, over all rows, whose label is their class once the row is matched
+  double weight;  // of the items, over all rows, whose label is their class once the row is matched
+  double told;    // nats: I(class; label), mean over rows, and I(class; class of the next token)
 };
 
 // From each of the `beginnings`, [number, item]: rows are matched with the classes and vote anew for as long as the
-// weight on which they agree rises. Returns the end of greatest weight, of equals the first.
-Agreed most_agreed(const Witnesses& witnesses, std::span<const std::int32_t> beginnings, int threads);
+// weight on which they agree rises. Returns the end that tells most, of equals the first.
+Agreed most_telling(const Witnesses& witnesses, const ItemText& text, std::span<const std::int32_t> beginnings,
+                    int threads);
 
 struct LatentClasses {
   std::vector<double> posterior;   // [item, class]

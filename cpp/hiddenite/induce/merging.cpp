@@ -6,12 +6,11 @@
 
 #include "hiddenite/base/error.hpp"
 #include "hiddenite/base/interrupt.hpp"
+#include "hiddenite/induce/information.hpp"
 
 namespace hiddenite::induce {
 
 namespace {
-
-double information(double count) { return count > 0.0 ? count * std::log(count) : 0.0; }
 
 // What is lost when two cells become one.
 double loss_of_adding(double a, double b) { return information(a) + information(b) - information(a + b); }
@@ -19,7 +18,7 @@ double loss_of_adding(double a, double b) { return information(a) + information(
 class TagBigrams {
  public:
   TagBigrams(std::span<const std::int32_t> tags, std::span<const std::int64_t> offsets, unsigned num_tags)
-      : width_(num_tags + 1), count_(width_ * width_), total_(width_), losses_(num_tags * num_tags) {
+      : width_(num_tags + 1), count_(width_ * width_), total_(width_) {
     for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
       std::size_t before = num_tags;
       for (std::int64_t i = offsets[s]; i < offsets[s + 1]; ++i) add(before, static_cast<std::size_t>(tags[i]));
@@ -27,6 +26,11 @@ class TagBigrams {
     }
     left_.resize(num_tags);
     std::iota(left_.begin(), left_.end(), std::size_t{0});
+  }
+
+  // Of all pairs; before the first merge.
+  void find_losses() {
+    losses_.resize(left_.size() * left_.size());
     for (const std::size_t s : left_) {
       for (const std::size_t t : left_) {
         if (s < t) loss(s, t) = full_loss(s, t);
@@ -35,6 +39,8 @@ class TagBigrams {
   }
 
   const std::vector<std::size_t>& left() const { return left_; }
+
+  double neighbour_information() const { return mutual_information(count_, width_); }
 
   // Of the pairs of one kind, if there is any and kinds are given; else of all.
   TagMerge cheapest(std::span<const std::int32_t> kinds) {
@@ -111,6 +117,11 @@ class TagBigrams {
 
 }  // namespace
 
+double neighbour_information(std::span<const std::int32_t> tags, std::span<const std::int64_t> offsets,
+                             unsigned num_tags) {
+  return TagBigrams(tags, offsets, num_tags).neighbour_information();
+}
+
 MergedTags merge_tags(std::span<const std::int32_t> tags, std::span<const std::int64_t> offsets, unsigned num_tags,
                       unsigned target, std::span<const std::int32_t> kinds) {
   if (target == 0) throw ModelError("expected at least one tag to be left");
@@ -119,6 +130,7 @@ MergedTags merge_tags(std::span<const std::int32_t> tags, std::span<const std::i
   }
   if (!kinds.empty() && kinds.size() != num_tags) throw ModelError("expected a kind for each tag");
   TagBigrams bigrams(tags, offsets, num_tags);
+  bigrams.find_losses();
   MergedTags found;
   std::vector<std::int32_t> into(num_tags);
   std::iota(into.begin(), into.end(), 0);

@@ -29,6 +29,10 @@ struct MergedTags {
   std::vector<TagMerge> merges;      // in the order in which they were made
 };
 
+// The mutual information of neighbours, in nats. Arguments as those of `merge_tags`.
+double neighbour_information(std::span<const std::int32_t> tags, std::span<const std::int64_t> offsets,
+                             unsigned num_tags);
+
 // `offsets` are the bounds of the sentences; tags are below `num_tags`. Of equal losses the first pair is taken.
 // With `kinds` [tag] those of one kind are merged as long as there are two, whatever it loses; then any.
 MergedTags merge_tags(std::span<const std::int32_t> tags, std::span<const std::int64_t> offsets, unsigned num_tags,

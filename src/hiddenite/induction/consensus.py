@@ -18,8 +18,8 @@ often right than what either says. The tags of different chains have nothing to 
 4.  where this ends depends on which chains there are, so with eight chains or more it is done for 96 groups,
     each half of the chains by chance, and once more for what the groups said instead of the chains. These are
     beginnings, and so is each chain: from each, chains are matched and vote for as long as they agree with
-    what is voted on more and more tokens, and the end on which they agree most counts (``most_agreed``): a
-    partition at the least mean distance from the chains, as far as was searched;
+    what is voted on more and more tokens. Of these ends, on which chains agree almost alike, that one counts
+    which tells most of the chains' tags and of the next word's class (``most_telling``);
 5.  a class of several kinds, say of commas and of «and», which stand in like places, is divided, and for each
     part too many the two classes of one kind are merged whose merging loses least mutual information of
     neighbours (:func:`separate_kinds`).
@@ -39,7 +39,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenite._core import agree, agree_in_groups, match_labels, merge_tags, most_agreed, shared_weights
+from hiddenite._core import agree, agree_in_groups, match_labels, merge_tags, most_telling, shared_weights
 from hiddenite.induction.text import Text
 from hiddenite.records import equal_fields
 
@@ -73,19 +73,25 @@ class Consensus:
 
 
 def find_consensus(
+    text: Text,
     labels: Labels,
-    weights: Floats,
     num_classes: int,
     chains: Sequence[int],
     random: np.random.Generator,
     *,
     threads: int = 0,
 ) -> Consensus:
-    """Combine the labels of some chains; ``weights`` says how many tokens an item has."""
-    tuples, item_tuple = np.unique(labels[list(chains)], axis=1, return_inverse=True)
-    item_tuple = item_tuple.reshape(-1)
-    sizes = np.bincount(item_tuple, weights).astype(np.float64)
-    posterior = _posterior(tuples, sizes, num_classes, random, threads)
+    """Combine the labels that some chains have for the words of a text, the items."""
+    tuples, inverse = np.unique(labels[list(chains)], axis=1, return_inverse=True)
+    item_tuple: NDArray[np.int32] = inverse.reshape(-1).astype(np.int32)
+    sizes = np.bincount(item_tuple, text.counts()).astype(np.float64)
+    if len(tuples) < LEAST_GROUPED:
+        posterior = agreed(tuples, sizes, num_classes, threads)
+    else:
+        beginnings = _beginnings(tuples, sizes, num_classes, random, threads)
+        of_token = item_tuple[text.tokens]
+        told = most_telling(tuples, sizes, num_classes, beginnings, of_token, text.bounds(), threads)
+        posterior = np.eye(num_classes)[told[0]]
     classes = posterior.argmax(axis=1).astype(np.int32)
     matched = np.array([match_labels(row, classes, sizes, num_classes) for row in tuples])
     votes = count_votes(matched, num_classes)
@@ -100,18 +106,14 @@ def find_consensus(
     )
 
 
-def _posterior(
+def _beginnings(
     labels: Labels, weights: Floats, num_classes: int, random: np.random.Generator, threads: int
-) -> Floats:
-    """Return [item, class]: of many chains 1 for the classes on which they agree most."""
-    if len(labels) < LEAST_GROUPED:
-        return agreed(labels, weights, num_classes, threads)
+) -> Labels:
+    """Return what groups of chains agree on, what was made of that first, and the chains themselves."""
     groups = [random.choice(len(labels), len(labels) // 2, replace=False).tolist() for _ in range(GROUPS)]
     said = agree_in_groups(labels, weights, num_classes, groups, GROUP_STEPS, threads).reshape(GROUPS, -1)
     of_groups = agreed(said, weights, num_classes, threads).argmax(axis=1).astype(np.int32)
-    beginnings = np.vstack([of_groups[None], said, labels])
-    classes, _ = most_agreed(labels, weights, num_classes, beginnings, threads)
-    return np.eye(num_classes)[classes]
+    return np.vstack([of_groups[None], said, labels])
 
 
 def agreed(labels: Labels, weights: Floats, num_classes: int, threads: int = 0) -> Floats:

@@ -151,8 +151,8 @@ class InductionState:
             _, first = np.unique(self._learnt.tokens, return_index=True)  # all tokens of a word have one tag
             log_joints = self._kept().mean(axis=1) if self.history else np.zeros(self.num_chains)
             found = find_consensus(
+                self._learnt,
                 labels[:, first],
-                self._word_counts.astype(np.float64),
                 self.options.tags,
                 good_chains(log_joints, self.options.tolerance),
                 np.random.default_rng([self.options.seed, self.num_chains]),  # chains have the numbers below
