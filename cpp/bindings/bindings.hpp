@@ -74,12 +74,10 @@ inline std::string_view bytes_of(const FileBytes& file) {
 template <class T>
 using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Refuses what are not the bounds of sentences of so many tokens.
-inline void check_bounds(std::span<const std::int64_t> offsets, std::size_t num_tokens) {
-  if (offsets.empty() || offsets.front() != 0 || offsets.back() != static_cast<std::int64_t>(num_tokens) ||
-      !std::is_sorted(offsets.begin(), offsets.end())) {
-    throw nb::value_error("expected the bounds of sentences");
-  }
+// Whether these can be the bounds of sentences of so many tokens, or of words of so many characters.
+inline bool are_bounds(std::span<const std::int64_t> offsets, std::size_t end) {
+  return !offsets.empty() && offsets.front() == 0 && offsets.back() == static_cast<std::int64_t>(end) &&
+         std::is_sorted(offsets.begin(), offsets.end());
 }
 
 template <class T>

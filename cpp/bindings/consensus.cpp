@@ -118,7 +118,7 @@ void bind_consensus(nb::module_& m) {
           const Witnesses begun = witnesses_of(beginnings, weights, num_classes);
           const ItemText text{{tokens.data(), tokens.size()}, {offsets.data(), offsets.size()}};
           if (!are_labels(text.tokens, weights.size())) throw nb::value_error("a token is no item");
-          check_bounds(text.offsets, text.tokens.size());
+          if (!are_bounds(text.offsets, text.tokens.size())) throw nb::value_error("expected the bounds of sentences");
           Agreed found;
           {
             const WithoutGil release;

@@ -84,12 +84,8 @@ InductionText make_text(const Input<std::int32_t>& words, const Input<std::int64
                         std::int32_t num_characters) {
   InductionText text{to_vector(words), to_vector(offsets), 0,
                      {to_vector(spelling_offsets), to_vector(spelling), num_characters}};
-  const auto rising = [](const std::vector<std::int64_t>& values, std::size_t end) {
-    return !values.empty() && values.front() == 0 && static_cast<std::size_t>(values.back()) == end &&
-           std::is_sorted(values.begin(), values.end());
-  };
-  bool fits = rising(text.offsets, text.words.size()) &&
-              rising(text.spellings.offsets, text.spellings.characters.size()) && num_characters >= 0;
+  bool fits = are_bounds(text.offsets, text.words.size()) &&
+              are_bounds(text.spellings.offsets, text.spellings.characters.size()) && num_characters >= 0;
   text.num_types = text.spellings.offsets.empty() ? 0 : text.spellings.offsets.size() - 1;
   std::vector<bool> seen(text.num_types);
   for (const std::int32_t word : text.words) {
@@ -291,7 +287,7 @@ void bind_merging(nb::module_& m) {
            const std::vector<std::int32_t>& kinds) {
           const std::vector<std::int32_t> of_token = to_vector(tags);
           const std::vector<std::int64_t> bounds = to_vector(offsets);
-          check_bounds(bounds, of_token.size());
+          if (!are_bounds(bounds, of_token.size())) throw nb::value_error("expected the bounds of sentences");
           MergedTags found;
           {
             const WithoutGil release;

@@ -18,6 +18,7 @@ constexpr int VOTES = 3;             // rounds
 constexpr double SMOOTHING = 0.01;   // added to each count of a label table
 constexpr double DOUBT = 0.1;        // of the votes, in the first step
 constexpr double LEAST_GAIN = 1e-7;  // of the objective, in a step, per unit of weight
+constexpr double ROUNDING = 1e-9;    // of sums of some thousand terms, in nats
 constexpr std::size_t BLOCK = 256;   // items that are looked at together; sums do not depend on threads
 
 using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
@@ -180,7 +181,7 @@ Agreed vote_once(const Witnesses& witnesses, std::span<const std::int32_t> class
   base::check_interrupt();
   const std::size_t k = witnesses.num_classes;
   std::vector<double> votes(witnesses.num_items() * k);
-  Agreed found{std::vector<std::int32_t>(classes.begin(), classes.end()), 0.0, 0.0};
+  Agreed found{std::vector<std::int32_t>(classes.begin(), classes.end()), 0.0};
   for (std::size_t row = 0; row < witnesses.num_rows(); ++row) {
     const auto matched = match_labels(witnesses.row(row), classes, witnesses.weights, k);
     for (std::size_t i = 0; i < matched.size(); ++i) {
@@ -201,6 +202,7 @@ double told_by(std::span<const std::int32_t> classes, const Witnesses& witnesses
   const std::size_t k = witnesses.num_classes;
   double of_labels = 0.0;
   for (std::size_t row = 0; row < witnesses.num_rows(); ++row) {
+    base::check_interrupt();
     of_labels += mutual_information(joint_weights(classes, witnesses.row(row), witnesses.weights, k), k);
   }
   std::vector<std::int32_t> of_token(text.tokens.size());
@@ -269,12 +271,13 @@ Agreed most_telling(const Witnesses& witnesses, const ItemText& text, std::span<
     while (true) {
       Agreed next = vote_once(witnesses, classes);  // its weight is that of `classes`
       if (next.weight <= ends[b].weight) break;
-      ends[b] = {std::exchange(classes, std::move(next.classes)), next.weight, 0.0};
+      ends[b] = {std::exchange(classes, std::move(next.classes)), next.weight};
     }
     ends[b].told = told_by(ends[b].classes, witnesses, text);
   });
-  return *std::max_element(ends.begin(), ends.end(),
-                           [](const Agreed& a, const Agreed& b) { return a.told < b.told; });
+  double best = 0.0;
+  for (const Agreed& end : ends) best = std::max(best, end.told);
+  return *std::ranges::find_if(ends, [&](const Agreed& end) { return end.told >= best - ROUNDING; });
 }
 
 LatentClasses fit_latent_classes(const Witnesses& witnesses, std::span<const std::int32_t> first,

@@ -10,8 +10,12 @@
 // Tables have Dirichlet priors whose mode is taken, so no probability is zero and every step
 // climbs. `agree` takes items of equal labels for one item of their weight.
 //
-// A step costs items x witnesses x classes. Everything is the same for any number
-// of threads.
+// Votes that begin elsewhere end elsewhere. Of many ends `most_telling` takes the one whose
+// classes carry most information on the rows' labels and, in a text of the items, on the
+// class of the next token.
+//
+// A step costs items x witnesses x classes, an end besides its votes witnesses x (items +
+// classes^2) + tokens. Everything is the same for any number of threads.
 #pragma once
 
 #include <cstddef>
@@ -53,11 +57,12 @@ struct ItemText {
 struct Agreed {
   std::vector<std::int32_t> classes;  // [item]
   double weight;  // of the items, over all rows, whose label is their class once the row is matched
-  double told;    // nats: I(class; label), mean over rows, and I(class; class of the next token)
+  double told = 0.0;  // nats: I(class; label), mean over rows, and I(class; class of the next token)
 };
 
 // From each of the `beginnings`, [number, item]: rows are matched with the classes and vote anew for as long as the
-// weight on which they agree rises. Returns the end that tells most, of equals the first.
+// weight on which they agree rises. Returns the end that tells most; of those that differ by rounding alone, as the
+// same classes under other names may, the first.
 Agreed most_telling(const Witnesses& witnesses, const ItemText& text, std::span<const std::int32_t> beginnings,
                     int threads);
 

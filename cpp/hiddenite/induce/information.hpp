@@ -1,4 +1,4 @@
-// Sums of x ln x, of which entropies of counts are made.
+// Mutual information, and the sums of x ln x of which it is made.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@ namespace hiddenite::induce {
 
 inline double information(double count) { return count > 0.0 ? count * std::log(count) : 0.0; }
 
-// Of the rows and columns of a table of counts, in nats; 0 of an empty one.
+// Of the rows and columns of a table of counts or weights, in nats; 0 of an empty one.
 inline double mutual_information(std::span<const double> table, std::size_t num_columns) {
   std::vector<double> rows(table.size() / num_columns), columns(num_columns);
   double total = 0.0, sum = 0.0;

@@ -1,6 +1,5 @@
 #include "hiddenite/induce/merging.hpp"
 
-#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -15,22 +14,31 @@ namespace {
 // What is lost when two cells become one.
 double loss_of_adding(double a, double b) { return information(a) + information(b) - information(a + b); }
 
+// [tag, next tag], flat; the sentence's end is the tag `num_tags`.
+std::vector<double> count_bigrams(std::span<const std::int32_t> tags, std::span<const std::int64_t> offsets,
+                                  unsigned num_tags) {
+  const std::size_t width = num_tags + std::size_t{1};
+  std::vector<double> counts(width * width);
+  for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
+    std::size_t before = num_tags;
+    for (std::int64_t i = offsets[s]; i < offsets[s + 1]; ++i) {
+      const auto tag = static_cast<std::size_t>(tags[i]);
+      counts[before * width + tag] += 1.0;
+      before = tag;
+    }
+    counts[before * width + num_tags] += 1.0;
+  }
+  return counts;
+}
+
 class TagBigrams {
  public:
   TagBigrams(std::span<const std::int32_t> tags, std::span<const std::int64_t> offsets, unsigned num_tags)
-      : width_(num_tags + 1), count_(width_ * width_), total_(width_) {
-    for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
-      std::size_t before = num_tags;
-      for (std::int64_t i = offsets[s]; i < offsets[s + 1]; ++i) add(before, static_cast<std::size_t>(tags[i]));
-      add(before, num_tags);
-    }
+      : width_(num_tags + 1), count_(count_bigrams(tags, offsets, num_tags)), total_(width_),
+        losses_(num_tags * num_tags) {
+    for (std::size_t t = 0; t < count_.size(); ++t) total_[t % width_] += count_[t];
     left_.resize(num_tags);
     std::iota(left_.begin(), left_.end(), std::size_t{0});
-  }
-
-  // Of all pairs; before the first merge.
-  void find_losses() {
-    losses_.resize(left_.size() * left_.size());
     for (const std::size_t s : left_) {
       for (const std::size_t t : left_) {
         if (s < t) loss(s, t) = full_loss(s, t);
@@ -39,8 +47,6 @@ class TagBigrams {
   }
 
   const std::vector<std::size_t>& left() const { return left_; }
-
-  double neighbour_information() const { return mutual_information(count_, width_); }
 
   // Of the pairs of one kind, if there is any and kinds are given; else of all.
   TagMerge cheapest(std::span<const std::int32_t> kinds) {
@@ -81,12 +87,6 @@ class TagBigrams {
   double& count(std::size_t s, std::size_t t) { return count_[s * width_ + t]; }
   double& loss(std::size_t s, std::size_t t) { return losses_[s * (width_ - 1) + t]; }
 
-  void add(std::size_t& before, std::size_t tag) {
-    count(before, tag) += 1.0;
-    total_[tag] += 1.0;
-    before = tag;
-  }
-
   template <class Do>
   void for_other_pairs(std::size_t kept, std::size_t gone, const Do& change) {
     for (const std::size_t s : left_) {
@@ -119,7 +119,7 @@ class TagBigrams {
 
 double neighbour_information(std::span<const std::int32_t> tags, std::span<const std::int64_t> offsets,
                              unsigned num_tags) {
-  return TagBigrams(tags, offsets, num_tags).neighbour_information();
+  return mutual_information(count_bigrams(tags, offsets, num_tags), num_tags + std::size_t{1});
 }
 
 MergedTags merge_tags(std::span<const std::int32_t> tags, std::span<const std::int64_t> offsets, unsigned num_tags,
@@ -130,7 +130,6 @@ MergedTags merge_tags(std::span<const std::int32_t> tags, std::span<const std::i
   }
   if (!kinds.empty() && kinds.size() != num_tags) throw ModelError("expected a kind for each tag");
   TagBigrams bigrams(tags, offsets, num_tags);
-  bigrams.find_losses();
   MergedTags found;
   std::vector<std::int32_t> into(num_tags);
   std::iota(into.begin(), into.end(), 0);

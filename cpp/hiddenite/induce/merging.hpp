@@ -29,7 +29,7 @@ struct MergedTags {
   std::vector<TagMerge> merges;      // in the order in which they were made
 };
 
-// The mutual information of neighbours, in nats. Arguments as those of `merge_tags`.
+// The mutual information I of neighbours, in nats. Tags are below `num_tags`, which is not checked.
 double neighbour_information(std::span<const std::int32_t> tags, std::span<const std::int64_t> offsets,
                              unsigned num_tags);
 
