@@ -89,16 +89,16 @@ INTRODUCTION = """\
 Written by `experiments/languages.py` of what is in experiments/results/languages; its head has the rules,
 which were fixed before two models were compared. `make experiments-full` goes on with the missing cells.
 Many-to-one accuracy in percent, the number of seeds in brackets, the papers' figure after a stroke. Where a
-model has one seed, a difference of a point or two may be chance. The treebanks' editions differ from the
-papers' in size and tags. Cells of Lex-HMM and Lex-HMM+LM but Arabic's were made before a sweep drew half of
+model has few seeds, a difference of a point or two may be chance. The treebanks' editions differ from the
+papers' in size and tags. Seeds 1 of Lex-HMM and Lex-HMM+LM but Arabic's were made before a sweep drew half of
 the chunks of frequent words, those of 17 November also before sweeps left alone what hardly ever moves,
 that of Lex-HMM+LM on Turkish also before one-tag moves drew their tags from a proposal: the law is the same,
 but what a seed gives today is another draw from it. The others are the same to the last bit.
 Consensus is the default. Beside it is a recipe before it: consensus-plain takes «The» and «the» for two
 words wherever they stand, lets words and marks share a class, as the papers' models do, and combines its 16
 chains once, not in groups. Cells that are not in the table were not run. Where a consensus has no processor
-time, its chains were sampled in several processes, or were combined anew in a process of their own; the wall
-time is that of the sweeps. The bits are the same.
+time, its chains were sampled in several processes; where it has no wall time, they were combined anew in a
+process of their own. The bits are the same. Other consensus runs had one core each.
 """
 
 
