@@ -211,8 +211,9 @@ def test_odd_texts(tmp_path: Path, text: str, tags: str) -> None:
         (b"", "<stdin>: has no word, expected text, one sentence a line"),
         (b"\n \n", "<stdin>: has no word"),
         (b"a \xff\n", "<stdin>:1: column 3: found a byte that is not UTF-8"),
+        (b"a b\n" + b"x" * 1001, "<stdin>:2: the word 'xxxxxxxxxxxxxxxxxxxx…' has 1,001 characters"),
     ],
-    ids=["empty", "blank", "bytes"],
+    ids=["empty", "blank", "bytes", "long word"],
 )
 def test_bad_texts(tmp_path: Path, text: bytes, error: str) -> None:
     done = run(tmp_path, "induce", "run", "--tags", "3", "-q", stdin=text)

@@ -20,7 +20,7 @@ from hiddenite.induction.chains import chain_member
 from hiddenite.induction.induction import CHECKPOINT_FILE, Induction
 from hiddenite.induction.options import STARTS, InduceOptions
 from hiddenite.induction.state import Sweep
-from hiddenite.induction.text import Text
+from hiddenite.induction.text import Text, long_word_fault
 from hiddenite.jobs.ray import Cluster
 from hiddenite.options import argument, option, options_of, same
 from hiddenite.tag.formats import (
@@ -149,8 +149,9 @@ def _read(path: str, source: FormatName, column: str, quiet: bool) -> list[Recor
     with progress("reading", file_bytes([path]), quiet) as report, ChunkReader(path, report) as reader:
         records = list(read_records(reader, source, column))
     for record in records:
-        if record.fault is not None:
-            raise FormatError(reader.name, record.line, record.fault)
+        fault = record.fault or long_word_fault(record.words)
+        if fault is not None:
+            raise FormatError(reader.name, record.line, fault)
     if not any(record.words for record in records):
         raise FormatError(reader.name, None, "has no word, expected text, one sentence a line")
     return records

@@ -17,6 +17,7 @@ from hiddenite.files.corpus import Sentence, each_sentence, tokenize
 
 _NO_CLASS = 0xFFFFFFFF  # of the core
 _EXCHANGE_PASSES = 20
+MAX_WORD = 1_000  # characters; what they cost grows faster than they do
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,7 +161,20 @@ class Text:
         return hashed.hexdigest()
 
 
+def long_word_fault(words: Sequence[str]) -> str | None:
+    """Return what is wrong with the first word that is too long to be spelled; None if none is."""
+    word = next((word for word in words if len(word) > MAX_WORD), None)
+    if word is None:
+        return None
+    return (
+        f"the word '{word[:20]}…' has {len(word):,} characters, expected at most {MAX_WORD:,}; "
+        "words are separated by white space"
+    )
+
+
 def _check(word: str) -> None:
+    if (fault := long_word_fault([word])) is not None:
+        raise ModelError(fault)
     if tokenize(word) != [word] or "\0" in word:
         raise ModelError(f"the word {word!r} is empty or contains white space; words are separated by it")
     try:
