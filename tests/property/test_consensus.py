@@ -184,13 +184,6 @@ def test_a_run_separates_kinds() -> None:
         InduceOptions(tags=3, model="lex", kinds="mix").check_effects(["model", "kinds"])
 
 
-def test_a_word_is_at_most_a_thousand_characters_long() -> None:
-    """What a longer one costs grows so fast that a megabyte without a blank would take all memory."""
-    assert Text.of(["a " + "x" * 1000]).counts().tolist() == [1, 1]
-    with pytest.raises(ModelError, match="has 1,001 characters, expected at most 1,000"):
-        Text.of(["a", "x" * 1001])
-
-
 # Votes and latent classes
 
 

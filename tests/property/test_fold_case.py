@@ -198,3 +198,10 @@ def test_given_clusters_are_found_by_the_words_as_they_are() -> None:
         assert (named["le"], named["café"], named["est"]) == (0, 1, 2)
     with pytest.raises(ModelError, match="the cluster of 'Le' is 99, expected 0 to 3"):
         hiddenite.induce(text, 4, start=of_word | {"Le": 99}, **options)  # type: ignore[arg-type]
+
+
+def test_a_word_is_at_most_a_thousand_characters_long() -> None:
+    """What a longer one costs grows so fast that a megabyte without a blank would take all memory."""
+    assert Text.of(["a " + "x" * 1000]).counts().tolist() == [1, 1]
+    with pytest.raises(ModelError, match="has 1,001 characters, expected at most 1,000"):
+        Text.of(["a", "x" * 1001])
