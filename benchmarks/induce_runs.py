@@ -39,6 +39,8 @@ FILES: dict[str, tuple[str, ...]] = {
     "yoruba": ("ud/mas_yor-train.tsv", "ud/mas_yor-test.tsv"),
     "yoruba-20k": ("ud/mas_yor-train.tsv",),
     "tweets-20k": ("ud/tweet_upos-train.tsv",),
+    "faroese": ("ud/fo_xpos-train.tsv", "ud/fo_xpos-test.tsv"),
+    "german-20k": ("pud/de_pud.conllu",),
 }
 NUM_TAGS = {  # as many as the gold standard has; Brown as many as the papers' WSJ
     "wsj": 45,
@@ -55,6 +57,8 @@ NUM_TAGS = {  # as many as the gold standard has; Brown as many as the papers' W
     "yoruba": 17,
     "yoruba-20k": 16,
     "tweets-20k": 17,
+    "faroese": 127,
+    "german-20k": 39,
 }
 
 
