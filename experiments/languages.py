@@ -90,10 +90,11 @@ Written by `experiments/languages.py` of what is in experiments/results/language
 which were fixed before two models were compared. `make experiments-full` goes on with the missing cells.
 Many-to-one accuracy in percent, the number of seeds in brackets, the papers' figure after a stroke. Where a
 model has few seeds, a difference of a point or two may be chance. The treebanks' editions differ from the
-papers' in size and tags. Seeds 1 of Lex-HMM and Lex-HMM+LM but Arabic's were made before a sweep drew half of
-the chunks of frequent words, those of 17 November also before sweeps left alone what hardly ever moves,
-that of Lex-HMM+LM on Turkish also before one-tag moves drew their tags from a proposal: the law is the same,
-but what a seed gives today is another draw from it. The others are the same to the last bit.
+papers' in size and tags. Seeds 1 of Lex-HMM and Lex-HMM+LM but Arabic's and those of 20 November were made
+before a sweep drew half of the chunks of frequent words, those of 17 November also before sweeps left alone
+what hardly ever moves, that of Lex-HMM+LM on Turkish also before one-tag moves drew their tags from a
+proposal: the law is the same, but what a seed gives today is another draw from it. The others are the same to
+the last bit.
 Consensus is the default. Beside it is a recipe before it: consensus-plain takes «The» and «the» for two
 words wherever they stand, lets words and marks share a class, as the papers' models do, and combines its 16
 chains once, not in groups. Cells that are not in the table were not run. Where a consensus has no processor

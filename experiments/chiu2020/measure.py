@@ -47,7 +47,7 @@ _SHORT = Plan(1, 128, 5e-3)
 _FEW = LargeText(60, 20, _SHORT, {"feed-forward": _SHORT, "lstm": _SHORT})
 TINY_LARGE = LargeSize(16, 4, 4, {"feed-forward": 8, "lstm": 8}, {"ptb": _FEW, "wikitext-2": _FEW})
 # Fixed by the cost of a step, and by 250 steps of the hidden Markov model at two rates, before any of them
-# was run to its end: see docs/experiments-full.md.
+# was run to its end, but for the 16 epochs, which were 6 at first: see docs/experiments-full.md.
 FULL_LARGE = LargeSize(
     states=4096,
     clusters=128,
